@@ -26,7 +26,7 @@ export type RangeStatistics = {
   /** The number of documents that begin in the range and have at least one byte. */
   documentCount: number;
   invalidByteCount: number;
-  /** The offset of the range's first invalid byte, from the start of the input's text; or -1. */
+  /** The offset of the range's first invalid byte, from the start of the input's text; -1 if all bytes are valid. */
   firstInvalidByte: number;
   /** The CRC-32 of the range's text; absent if it was not requested or cannot be computed. */
   crc32?: number | undefined;
@@ -37,7 +37,7 @@ export type TaskTextsOptions = {
   readonly windowBytes?: number | undefined;
   /** The memory for texts that do not fit into a window; by default without a limit. */
   readonly memory?: TextMemory;
-  /** How files are mapped into the taker's text. Then only the kernel may read that text. */
+  /** How files are mapped into the taker's text. If this is given, only the kernel may read that text. */
   readonly mapping?: Mapping | undefined;
   /** Whether statistics have checksums. */
   readonly hasChecksums?: boolean | undefined;
@@ -46,7 +46,10 @@ export type TaskTextsOptions = {
 };
 
 const windowBytesUsual = scaled(1 << 20, 64);
-/** The memory per byte of a window that has grown: its pretoken is copied twice. */
+/**
+ * The memory per byte of a window that has grown. Such a window holds one long pretoken, and the word table and the
+ * sorting of words have copies of it.
+ */
 const memoryPerWindowByte = 3;
 
 /** Reads the texts of one thread's tasks, from any source, and sends them through a chain. */
@@ -61,7 +64,9 @@ export class TaskTexts {
   private records: { readonly offsetByte: number } | undefined;
   /** The capacity of the window, unless a pretoken needs more. */
   private readonly capacityBytes: number;
-  /** Reads or maps windows into the taker's text; undefined if the text is changed before. */
+  /**
+   * Reads or maps windows directly into the taker's text; undefined if the chain changes the text before it is taken.
+   */
   private readonly windows: RangeReader | undefined;
   private readonly pushed: Uint8Array;
   /** The offset up to which the current range has been pushed. */
@@ -74,7 +79,7 @@ export class TaskTexts {
     const { inputs, windowBytes, memory = new TextMemory(), mapping } = options;
     const { pretokens, taker, isDirect } = chain;
     this.memory = memory;
-    // Half a window must be larger than the bytes that are kept for the next one.
+    // Half a window must be larger than the bytes that are kept for the next one, or reading would make no progress.
     const leastBytes = 4 * (pretokens.tokenBytesMax + textParts.lookaheadBytes);
     this.capacityBytes = Math.max(windowBytes ?? windowBytesUsual, leastBytes);
     this.pushed = new Uint8Array(isDirect ? 0 : TextChain.pushedBytes);
@@ -94,7 +99,10 @@ export class TaskTexts {
     return windows.baseByte + chain.pretokens.keepPos;
   }
 
-  /** Yields how many of the task's bytes are done. The result is undefined if the range continues in the next task. */
+  /**
+   * Processes the text of a task. Now and then yields how many of the task's bytes are done. Returns the statistics of
+   * the range that ends with the task; undefined if the range continues in the next task.
+   */
   take(task: Task): Generator<number, RangeStatistics | undefined> {
     if (task.kind === "chunk") return this.chunks.take(task);
     const source = this.file.of(task.inputIndex);
@@ -112,7 +120,10 @@ export class TaskTexts {
     return this.takeRecords(this.pages.read(source, pages, input), source.path);
   }
 
-  /** Loaded on demand, because that takes about 10 ms. */
+  /**
+   * Loads the reader of Parquet and its packages. This is done on demand, because it takes about 10 ms and most runs
+   * read no Parquet.
+   */
   private loadParquet(): ParquetReader {
     const loaded =
       require("./records/parquet/parquet-reader.ts") as typeof import("./records/parquet/parquet-reader.ts");
@@ -136,7 +147,10 @@ export class TaskTexts {
     return new loaded.LineReader(this.options.windowBytes, this.memory, this.batch);
   }
 
-  /** Yields how many bytes of the range are done. Also yields while bytes have not arrived yet. */
+  /**
+   * Processes a range of plain text, and yields how many of its bytes are done. It also yields when it needs bytes that
+   * have not arrived yet. The caller then appends them to `source`, and sets the end of `range` once it is known.
+   */
   private *takeText(source: ByteSource, range: Range): Generator<number, RangeStatistics> {
     const { pretokens } = this.chain;
     const documentsBefore = pretokens.documentCount;
@@ -194,7 +208,10 @@ export class TaskTexts {
     }
   }
 
-  /** Lets the character after a cut decide where the last pretoken ends. Returns the correction of the statistics. */
+  /**
+   * If the range ends inside a document, lets the character after the cut decide where the last pretoken ends. Returns
+   * by how much the range's statistics must then be corrected.
+   */
   private readPastCut(reader: RangeReader, { endsInside }: Range, { end }: textParts.TextPart) {
     if (!endsInside) return { moreDocuments: 0, lessInvalid: 0 };
     const { pretokens } = this.chain;
@@ -205,7 +222,10 @@ export class TaskTexts {
     return { moreDocuments, lessInvalid: pretokens.invalidByteCount - invalidBefore };
   }
 
-  /** Claims memory for a window that grows. Returns true if the caller should free memory first. */
+  /**
+   * Claims memory for a window that will grow or has grown. Returns true if the caller of `take` should free memory
+   * before the window grows.
+   */
   private claimWindow(reader: RangeReader, path: string, keepPos: number): boolean {
     return this.claim(reader.bytesAfter(keepPos), reader.baseByte + keepPos, path);
   }
@@ -255,7 +275,9 @@ export class TaskTexts {
     return { moreDocuments: chain.endedInside ? 0 : 1, lessInvalid: 0, ...found };
   }
 
-  /** Pushes a long record, and claims memory for pending text. */
+  /**
+   * Pushes a long record in parts. Claims memory for pending text, in addition to the memory of the record's reader.
+   */
   private *pushRecord(start: number, end: number, bytesDone: number, path: string): Generator<number, void> {
     const { chain, memory } = this;
     const { bytes } = this.batch.text;
@@ -268,7 +290,10 @@ export class TaskTexts {
     memory.claimedBytes = readerBytes;
   }
 
-  /** Takes each record as a text. Within a batch, it may yield the last number again. */
+  /**
+   * Processes the records that `reading` puts into the batch, each as a text of its own. Yields what `reading` yields;
+   * within a batch, it may repeat the number that was yielded last.
+   */
   private *takeRecords(reading: Iterable<number>, path: string): Generator<number, RangeStatistics> {
     const { chain, batch } = this;
     const { pretokens, isDirect } = chain;
@@ -326,7 +351,10 @@ class ChunkedRanges<Result> {
     private readonly start: (source: ByteSource, range: LineRange) => Generator<number, Result>,
   ) {}
 
-  /** Yields how many of the chunk's bytes are done. The result is undefined if the range continues. */
+  /**
+   * Processes a chunk, and yields how many of its bytes are done. Returns the result for the range that ends with the
+   * chunk; undefined if the range continues in the next chunk.
+   */
   *take(chunk: tasks.ChunkTask): Generator<number, Result | undefined> {
     const { source, range, work } = this.unfinished ?? this.begin(chunk);
     source.append(chunk.bytes);

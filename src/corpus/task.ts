@@ -7,7 +7,10 @@ import { TextMemory } from "./range-reader.ts";
 import type { InputPages } from "./records/parquet/plan-pages.ts";
 import { openTextStream } from "./text-stream.ts";
 
-/** A unit of work of a thread: a range of a file, a chunk of an input, or pages of Parquet. */
+/**
+ * A unit of work of a thread: a range of a file; a chunk of an input that is read in order, such as a stream; or pages
+ * of a Parquet file.
+ */
 export type Task = RangeTask | ChunkTask | PagesTask;
 
 export type RangeTask = Range & { readonly kind: "range"; readonly endsInput: boolean };
@@ -16,7 +19,7 @@ export type RangeTask = Range & { readonly kind: "range"; readonly endsInput: bo
 export type ChunkTask = Range & {
   readonly kind: "chunk";
   readonly endsInput: boolean;
-  /** Bytes [startByte, endByte) of the text and, after a cut inside a document, a few that follow. */
+  /** Bytes [startByte, endByte) of the text and, if the chunk ends inside a document, a few bytes that follow. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Whether the range continues in the next task, which must go to the same thread. */
   readonly continues: boolean;
@@ -43,22 +46,26 @@ export const textBytesOf = (task: Task) => task.endByte - task.startByte;
 
 export const isEmpty = (task: Task) => task.kind === "range" && textBytesOf(task) === 0;
 
-/** Whether more than `longBytes` may be in one line, in one page, or between two cuts. */
+/**
+ * Whether the task may block a thread's event loop for long, because more than `longBytes` may be in one line, in one
+ * page, or between two cuts.
+ */
 export function mayTakeLong(task: Task, longBytes: number): boolean {
-  // The parts of a line may be in several chunks.
+  // The parts of a line may be in several chunks, so a chunk may take long unless it is the whole input.
   if (task.kind === "chunk") return task.startByte > 0 || !task.endsInput;
   return (task.kind === "pages" ? task.pageBytesMax : textBytesOf(task)) > longBytes;
 }
 
-/** Returns the bytes of the input that `textBytes` of the task's text correspond to. */
+/** Returns how many bytes of the input correspond to `textBytes` of the task's text, for progress. */
 export function inputBytesOf(task: Task, textBytes = textBytesOf(task)): number {
   if (task.kind === "range") return textBytes;
   return textBytes === 0 ? 0 : (textBytes / textBytesOf(task)) * task.inputBytes;
 }
 
 /**
- * Plans the tasks for the given ranges, in order. Without `cutting`, no range is cut. The user of a chunk must return
- * its memory to `buffers`.
+ * Plans the tasks for the given ranges, by default for all of each input, in order. Without `cutting` no range is cut,
+ * but Parquet files and inputs that are read in order still make several tasks. The user of a chunk must return its
+ * memory to `buffers`.
  */
 export async function* plan(
   inputs: readonly Input[],
@@ -115,10 +122,13 @@ async function* planPages(
 /** The target size of a chunk: its words are counted in about 10 ms. */
 const defaultChunkSizeBytes = scaled(1 << 20, 64);
 const defaultProbeSizeBytes = scaled(1 << 16, 16);
-/** The following bytes in a chunk that ends inside a document: one character, and some to spare. */
+/** How many following bytes a chunk contains if it ends inside a document: one character, and some to spare. */
 const lookaheadBytes = 8;
 
-/** Reuses buffers of finished chunks: using fresh memory costs more than reading into it. */
+/**
+ * A pool of the buffers of finished chunks. They are reused, because using fresh memory costs more than reading into
+ * it.
+ */
 export class ChunkBuffers {
   private free: ArrayBuffer[] = [];
   private sizeBytes = 0;
@@ -130,13 +140,18 @@ export class ChunkBuffers {
     return memory === undefined ? new Uint8Array(sizeBytes) : new Uint8Array(memory);
   }
 
-  /** Returns a buffer to the pool. One of another size is left to the garbage collector. */
+  /**
+   * Returns a buffer to the pool. A buffer of another size than the last one taken is left to the garbage collector.
+   */
   give(buffer: ArrayBuffer): void {
     if (buffer.byteLength === this.sizeBytes) this.free.push(buffer);
   }
 }
 
-/** Reads an input in chunks, each when the caller requests it. A chunk without a cut continues in the next one. */
+/**
+ * Reads an input once and in order, in chunks. It reads only when the caller requests a chunk, so the caller limits the
+ * memory. A chunk in which no cut is found continues in the next one.
+ */
 export async function* planChunks(
   input: Input,
   inputIndex: number,
@@ -163,7 +178,7 @@ export async function* planChunks(
       if (limit < bufferBytes) {
         const last = chunks.next(bytes.subarray(0, limit), limit, "input");
         if (limit > bufferBytes >> 2) return yield last;
-        // A small input is copied, so that no buffer of the full size is transferred.
+        // The few bytes of a small input are copied, so that no buffer of the full size is transferred to a thread.
         const copy = { ...last, bytes: bytes.slice(0, limit) };
         buffers.give(bytes.buffer);
         return yield copy;
@@ -225,7 +240,7 @@ class ChunkSequence {
 }
 
 type ChunkCutter = {
-  /** The bytes that must be known before and after the searched bytes. */
+  /** How many bytes before and after the searched bytes must be known to find cuts in these. */
   readonly contextBytes: number;
   find(bytes: Uint8Array<ArrayBuffer>, limit: number): Cut | undefined;
 };

@@ -1,7 +1,8 @@
 import { host, scaled } from "#runtime";
 import type { ByteSource, RangeReader } from "./range-reader.ts";
 
-// CRC-32 detects accidental changes only. It takes some 2 % of the time of counting; SHA-256 would take a fifth.
+// Texts are compared by CRC-32, which detects accidental changes only. It takes some 2 % of the time of counting;
+// SHA-256 would take a fifth of that time.
 
 /** The checksum of the text added so far; undefined if the runtime has no CRC-32. */
 export class TextChecksum {
@@ -15,7 +16,10 @@ export class TextChecksum {
 /** The number of mapped bytes that are read at a time: they stay in the processor's cache. */
 const blockBytes = scaled(1 << 16, 16);
 
-/** Only the kernel may read mapped pages, so their bytes are read again. */
+/**
+ * The checksum of a range's text, window by window. Only the kernel may read mapped pages, so the bytes of a mapped
+ * window are read from the file once more.
+ */
 export class RangeChecksum extends TextChecksum {
   /** Allocated for mapped windows only: large arrays make the runtime collect garbage. */
   private block: Uint8Array | undefined;

@@ -2,12 +2,15 @@ import type { Text } from "#bytes";
 import { host } from "#runtime";
 
 /**
- * Makes a text of `capacityBytes` bytes plus padding. The memory may be that of the function's previous text, with its
- * bytes; the caller may only copy from that text.
+ * Makes a text of `capacityBytes` bytes plus padding. The memory may be that of the previous text that the same
+ * function made, whose bytes are then kept. The caller may copy from the previous text, and must not use it after that.
  */
 export type TextMaker = (capacityBytes: number) => Text;
 
-/** Frees memory at once, because the next garbage collection may be far away. */
+/**
+ * Frees the memory of an unused array at once, because the next garbage collection may be far away. Shared and small
+ * memory is left to the collector.
+ */
 export function releaseText({ buffer, byteLength }: Uint8Array | Int32Array): void {
   if (byteLength > releasedBytesLeast && buffer instanceof ArrayBuffer) host.releaseMemory(buffer);
 }

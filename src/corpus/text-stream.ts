@@ -26,7 +26,10 @@ export interface ByteStream {
 /** Milliseconds to wait before an empty pipe is read again, if another program has made that pipe non-blocking. */
 const retryMs = 5;
 
-/** A thread of the runtime waits for a pipe, so signals are handled meanwhile. */
+/**
+ * Opens the raw bytes of an input, compressed or not. A thread of the runtime waits until a pipe has a writer, so
+ * signals are handled meanwhile.
+ */
 async function openByteStream(input: Input): Promise<ByteStream> {
   if (input.path === "-") return new InputStream(standardInput, input);
   try {
@@ -78,7 +81,10 @@ const readAsync = (fd: number, into: Uint8Array, from: number, wantedBytes: numb
     ),
   );
 
-/** Separate from the inputs, which are plain data that is sent to threads. */
+/**
+ * Functions that open inputs without a path, or streams that are already open. They are not in the inputs themselves,
+ * because inputs are plain data that is sent to threads.
+ */
 const openers = new WeakMap<Input, () => ByteStream>();
 
 /** Registers how `openTextStream` opens this input. A copy of the input is opened by its path instead. */
@@ -115,7 +121,8 @@ export const inLines = (text: ByteStream, { format, path }: Input): ByteStream =
 const magicBytesMax = 4;
 
 /**
- * Reads `head`, at most `bytesMax` bytes, until `isEnough` accepts it. `whole` has all bytes, those of `head` included.
+ * Reads the beginning of a stream, at most `bytesMax` bytes, until `isEnough` accepts what was read. Returns it as
+ * `head`, and as `whole` a stream of all bytes, those of `head` included.
  */
 export async function peek(from: ByteStream, bytesMax: number, isEnough: (head: Uint8Array) => boolean) {
   let buffer = new Uint8Array(Math.min(bytesMax, scaled(1 << 13, 16)));
@@ -156,7 +163,10 @@ const outputChunkBytesLeast = scaled(1 << 12, 64);
 /** The size of output chunks for a small file, as a multiple of the file's size. */
 const expectedRatio = scaled(8, 1);
 
-/** The decompressed bytes of another stream: all members of a gzip file, all frames of a zstd file. */
+/**
+ * The decompressed bytes of another stream: all members of a gzip file, all frames of a zstd file. Node decodes only
+ * the first frame, so there a second frame is an error.
+ */
 export class DecompressedStream implements ByteStream {
   private readonly decoder: Transform & { readonly bytesWritten: number };
   /** Settles once the decoder has consumed the input, and the bytes after its end were checked. */
@@ -188,7 +198,8 @@ export class DecompressedStream implements ByteStream {
       this.wake();
     });
     this.decoder.on("error", (error) => {
-      // The sentinel itself is valid, so the preceding frame must be truncated.
+      // The sentinel (see `writeSentinel`) is a valid frame, so an error after its beginning means that the frame
+      // before it is truncated.
       const isAtSentinel = this.textBytes < Number.POSITIVE_INFINITY;
       this.fail(
         isAtSentinel ? truncatedError(path, compression) : decompressionError(path, compression, error),
@@ -261,12 +272,15 @@ export class DecompressedStream implements ByteStream {
     return new Promise((resolve) => this.decoder.write(bytes, () => resolve()));
   }
 
-  /** Throws if anything but padding follows at `pos`: zeros after a gzip member, which tapes leave. */
+  /**
+   * Reads the rest of the input, from `pos` of the chunk, where the decoder has ended. Throws if anything but padding
+   * follows. (Padding is zeros after a gzip member, which tapes leave.)
+   */
   private async checkPadding(chunk: Uint8Array, pos: number, chunkBytes: number): Promise<void> {
     let from = pos;
     for (let end = chunkBytes; end > 0; end = await this.from.read(chunk, 0)) {
       const isPadding = this.compression === "gzip" && chunk.subarray(from, end).every((byte) => byte === 0);
-      // Node decodes only the first frame.
+      // Node decodes only the first frame of a zstd file, so a second frame can follow there.
       if (this.compression === "zstd" && compressionOf(chunk.subarray(from, end)) === "zstd")
         throw multipleFramesError(this.path);
       if (!isPadding)
@@ -275,10 +289,14 @@ export class DecompressedStream implements ByteStream {
     }
   }
 
-  /** Tests whether a zstd file ends within a frame: then the decoder does not return the sentinel's content. */
+  /**
+   * Writes one more frame, with known content, after the last frame of a zstd file. If the file ends within a frame,
+   * the decoder fails, or does not return that content.
+   */
   private async writeSentinel(): Promise<void> {
     this.textBytes = this.outputBytes + this.decoder.readableLength;
-    // Byte by byte, so that a decoder within a frame's header does not take it for content.
+    // The sentinel is written byte by byte. If it were written at once, a decoder in the middle of a frame's header
+    // would take the rest of the sentinel for that frame's content.
     for (const byte of sentinelFrame) {
       await this.write(Uint8Array.of(byte));
       if (this.isClosed || this.failure !== undefined) return;
@@ -297,7 +315,11 @@ const sentinelFrame = Buffer.concat([
   sentinel,
 ]);
 
-/** Rewrites JSON records into lines. No byte is added or removed, so offsets are those of the file. */
+/**
+ * Rewrites a JSON file with an array or a sequence of records into lines, one for each record: whitespace between
+ * tokens becomes spaces, and the separator of two records a line feed. No byte is added or removed, so offsets are
+ * those of the file.
+ */
 export class JsonLinesStream implements ByteStream {
   private state: State = state.start;
   private isArray = false;

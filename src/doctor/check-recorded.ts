@@ -9,7 +9,10 @@ import { checkFiles } from "./file-checks.ts";
 import { objectOf } from "./subject.ts";
 import { readTrainingRecord } from "./training-record.ts";
 
-/** `notes` says what could not be checked. */
+/**
+ * The result of checking files without training. `fileNames` are the files that were checked; `notes` says what could
+ * not be checked.
+ */
 export type CheckedFiles = {
   readonly differences: readonly Difference[];
   readonly fileNames: readonly string[];
@@ -107,7 +110,10 @@ function asDifferences(name: string, check: () => Difference[]): Difference[] {
   }
 }
 
-/** Checks the merges against the record. A directory without merges.txt and tokenizer.json is not checked. */
+/**
+ * Checks the merges in merges.txt, or else in tokenizer.json, against their checksum in the record. A directory with
+ * neither file is not checked.
+ */
 function checkMerges(directory: string, json: json.JsonObject): Difference[] {
   const found = mergesIn(directory);
   if (found === undefined) return [];

@@ -3,7 +3,10 @@ import { type TokenizerParts, tokenKeys } from "#tokenizer";
 export const severities = ["error", "warning", "note"] as const;
 export type Severity = (typeof severities)[number];
 
-/** An error means that a program encodes or decodes wrongly, or stops; a warning, that this is likely. */
+/**
+ * The checks, and why each of them matters. An error means that a program encodes or decodes wrongly, or stops. A
+ * warning means that this is likely. A note is good to know.
+ */
 export const checks = {
   "not-loaded":
     "bpe cannot reproduce the ids of this tokenizer, so its model was not checked. Other programs may load it.",
@@ -96,7 +99,9 @@ export const finding = (
 /** The maximum number of tokens that a finding lists. */
 const listedTokens = 20;
 
-/** Returns the fields `tokens` and `count` of a finding. */
+/**
+ * Returns the fields `tokens` and `count` of a finding: the first of these ids as tokens, and the number of all ids.
+ */
 export function tokensOf(parts: TokenizerParts, ids: readonly number[]): Pick<Finding, "tokens" | "count"> {
   const nameOf = tokenKeys.namer(parts);
   return {

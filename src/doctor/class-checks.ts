@@ -89,7 +89,7 @@ const neutralFix =
   'set "tokenizer_class" to "PreTrainedTokenizerFast" in tokenizer_config.json, unless the pattern is that of the class';
 const unknownClass = "Some versions of transformers 5 rebuild such a class with its own steps.";
 
-/** The vocabulary and merges of the file, with the steps of the class. */
+/** Returns the tokenizer that a class builds: the vocabulary and merges of the file, with the steps of the class. */
 const rebuilt = (
   { model, description, ...parts }: TokenizerParts,
   { sources, normalization, addsPrefixSpace }: Steps,

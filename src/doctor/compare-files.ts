@@ -111,7 +111,7 @@ class DifferingLine {
   }
 }
 
-/** A file that cannot be read is a difference. */
+/** Compares a file with what training would write. A file that cannot be read is a difference. */
 export async function differenceOf(
   name: string,
   path: string,

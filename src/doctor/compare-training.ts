@@ -48,7 +48,7 @@ export async function compareResult(recorded: RecordedTraining, finished: Finish
   return { differences, fileNames, notes };
 }
 
-/** Compares file names in a record with those that training writes. */
+/** Compares the names of files in a record with those that training writes, except images and the record itself. */
 function compareNames(listed: readonly string[], written: readonly string[]): Difference[] {
   const isOther = (name: string) => ![recordedFiles.recordName, imageFile.name].includes(basename(name));
   return [
@@ -100,7 +100,10 @@ function recordIn(directory: string, name: string, differences: Difference[]): j
   }
 }
 
-/** An image of another build has a different layout, so it is not compared. */
+/**
+ * Compiles the image again from the files next to it, and compares. An image of another build has a different layout,
+ * so it is not compared.
+ */
 async function compareImage(directory: string, name: string): Promise<Omit<Comparison, "fileNames">> {
   const path = join(directory, imageFile.name);
   const differing = (message: string) => ({ differences: [difference(name, message)], notes: [] });
@@ -123,7 +126,7 @@ function compareMerges(json: json.JsonObject, mergesSha256: string, folder: stri
   return [difference(what, "differ from those that training gives (mergesSha256 in the record)")];
 }
 
-/** Fields of a record that `compareRecord` leaves out. */
+/** Fields of a record that `compareRecord` leaves out: they depend on the run, or are compared by other functions. */
 const otherFields = ["inputs", "skipped", "counts", "base"];
 /** Fields of a record's `options` that `compareRecord` leaves out. */
 const otherOptions = ["workers", "weights", "like"];
@@ -137,7 +140,10 @@ type Said = {
   readonly directory: string;
 };
 
-/** A field that the record lacks is not compared. */
+/**
+ * Compares a record with the one that training gives now, and its checksums with the files. A field that the record
+ * lacks is not compared.
+ */
 function compareRecord({ json, made, folder, directory }: Said): Difference[] {
   const what = folder === "" ? recordedFiles.recordName : `${folder}/${recordedFiles.recordName}`;
   const differences: Difference[] = [];
@@ -168,7 +174,10 @@ export function compareChecksums(directory: string, json: json.JsonObject, folde
   });
 }
 
-/** Drops the pattern's JavaScript form: another version of bpe may derive it differently. */
+/**
+ * Returns an option of a record without the pattern's JavaScript form, because another version of bpe may derive that
+ * form differently from the expressions.
+ */
 function withoutJavaScript(name: string, value: unknown): unknown {
   if (name === "superwords" && value !== undefined) {
     const { wordPattern, ...rest } = objectOf(value);

@@ -4,10 +4,16 @@ import { runToEnd } from "#runtime";
 import { type TokenizerParts, tokenizers, tokenTables } from "#tokenizer";
 import type { ScriptCounts } from "./text-survey.ts";
 
-/** The maximum tokens of unknown script (parts of characters), as a share of a script's own. */
+/**
+ * A script is reported only if tokens of unknown script (parts of characters) are at most this share of the script's
+ * own tokens.
+ */
 const unknownShareMax = 0.05;
 
-/** Returns the counts of scripts in the corpus of the training, except those that are too inexact. */
+/**
+ * Returns the tokens and bytes of each script in the corpus of the training, by the counts in tokens.tsv. Leaves out
+ * scripts whose counts are too inexact. Without counts, the list is empty.
+ */
 export function corpusScripts(parts: TokenizerParts): ScriptCounts[] {
   const written = runToEnd(writtenCounts.read(parts));
   if (written === null) return [];

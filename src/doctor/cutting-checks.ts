@@ -19,7 +19,7 @@ function stepsIn(value: unknown, list: string): Step[] {
 /** Matches a doubled backslash before a class letter, as in `\\p`. Such an expression matches a literal backslash. */
 const doubled = /(?<!\\)\\\\[pPsSdDwW]/;
 
-/** Doubled backslashes cut nothing in usual text. */
+/** Finds expressions whose backslashes are doubled. They cut nothing in usual text. */
 export function checkEscapes({ json }: Subject): Finding[] {
   const sources = stepsIn(json?.pre_tokenizer, "pretokenizers").map(({ pattern }) => objectOf(pattern).Regex);
   const wrong = sources.filter(
@@ -172,7 +172,10 @@ function checkNormalized(loaded: Loaded): Finding[] {
   ];
 }
 
-/** The number of lines that are normalized in one call. Normalization does not cross line ends. */
+/**
+ * How many texts are normalized in one call, joined by line feeds. Normalization does not cross line ends, so the
+ * joined text changes only if one of the texts does.
+ */
 const normalizedTexts = 256;
 
 function changedBy(normalization: Normalization, ids: readonly number[], textOf: (id: number) => string) {
@@ -185,7 +188,10 @@ function changedBy(normalization: Normalization, ids: readonly number[], textOf:
   return changed;
 }
 
-/** Returns tokens that encoding can give, and that are valid UTF-8 of two or more bytes. */
+/**
+ * Returns the ids of tokens that encoding can give, and that are valid UTF-8 of two or more bytes. Leaves out added
+ * tokens.
+ */
 function ordinaryTokens({ parts, derivations: { reaches }, isText }: Loaded): number[] {
   const { starts } = parts.tokens;
   const added = new Set(tokenizers.allAddedTokens(parts).map(({ id }) => id));

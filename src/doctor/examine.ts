@@ -52,7 +52,7 @@ export async function examine({ path, options, counted }: Examination): Promise<
   const opened = load(subject, options);
   const loaded = opened instanceof UserError ? null : opened;
   findings.push(...checkModelFile(subject), ...checkByteLevel(subject), ...checkEscapes(subject));
-  // Errors that were found before explain why loading failed.
+  // Errors that were found before explain why loading failed, so the failure is reported only if there are none.
   if (opened instanceof UserError && findings.every(({ severity }) => severity !== "error"))
     findings.push(
       finding("not-loaded", "error", opened.message, opened.hint === undefined ? {} : { fix: opened.hint }),
@@ -84,7 +84,7 @@ export async function examine({ path, options, counted }: Examination): Promise<
   };
 }
 
-/** Without texts, checks how well the tokenizer suits the corpus of its training. */
+/** Checks how well the tokenizer suits the given texts; without texts, how well it suits the corpus of its training. */
 function checkTexts(loaded: Loaded, counted: Counted | null): Finding[] {
   const corpus = corpusScripts(loaded.parts);
   if (counted === null) return checkScripts(corpus, "the corpus of the training");
@@ -109,7 +109,7 @@ function validTokens(tokens: TokenTable): Uint8Array {
   return isText;
 }
 
-/** Returns the error if loading fails, but throws it if this is not byte-level BPE. */
+/** Loads the tokenizer. If that fails, returns the error, or throws it if the tokenizer is not a byte-level BPE. */
 function load(subject: Subject, options: tokenizers.LoadOptions): Loaded | UserError {
   try {
     const parts = tokenizerFiles.loadSource(subject.source, options);

@@ -38,7 +38,10 @@ export async function checkFiles(
   return found;
 }
 
-/** If the format cannot store pattern and normal form, uses those of `first`. */
+/**
+ * Loads the tokenizer of a file. If its format cannot store the pattern and the normal form, uses those of `first`.
+ * Returns the reason if the file cannot be loaded.
+ */
 async function loadLike(path: string, first: TokenizerParts): Promise<TokenizerParts | string> {
   const { patternName: name, patternSources: sources } = first.description;
   try {

@@ -85,7 +85,7 @@ function messageOf(look: () => string | null): string | null {
   }
 }
 
-/** Compares the size of an uncompressed text with the bytes that the training read. */
+/** Compares the size of an uncompressed text with the number of bytes that the training read from it. */
 function sizeDifference(
   { format, isStream, compression, sizeBytes }: Input,
   { textBytes = sizeBytes }: VerifiedRecord["inputs"][number],

@@ -18,12 +18,15 @@ export function checkModelFile(subject: Subject): Finding[] {
   ];
 }
 
-/** The scan has already refused repeated keys, and merges without their tokens. */
+/**
+ * Whether each token has an id of its own, and no merge is repeated. Repeated keys, and merges without their tokens,
+ * need no check: the scan that made this model has refused them.
+ */
 function isSound({ vocab, merges: { left, right, merged } }: ScannedModel): boolean {
   const { ids } = vocab.spelled;
   const isTaken = new Uint8Array(vocab.idMax + 1);
   for (const id of ids) if (isTaken[id]++ > 0) return false;
-  // Equal merges have the same result, so only merges of one result are compared.
+  // Equal merges have the same result, so each merge is compared only with earlier ones of that result, which are few.
   const lastRank = new Int32Array(vocab.idMax + 1).fill(-1);
   const earlier = new Int32Array(merged.length);
   for (let rank = 0; rank < merged.length; rank++) {
@@ -148,7 +151,7 @@ function checkMerges(vocab: object, merges: readonly unknown[]): Finding[] {
 
 function checkBytes({ hasToken }: Subject, unknown: unknown): Finding[] {
   const missing = byteCharacters.characters.flatMap((character, byte) => (hasToken(character) ? [] : [byte]));
-  // If more than 200 are missing, the model is of another kind, which spells bytes differently.
+  // If more than 200 bytes are missing, the model is of another kind, which spells bytes differently or has no bytes.
   if (missing.length === 0 || missing.length > 200) return [];
   const occurring = missing.filter((byte) => byte < 0xf5 && byte !== 0xc0 && byte !== 0xc1);
   const hex = missing.map((byte) => byte.toString(16).padStart(2, "0"));
@@ -238,7 +241,8 @@ function checkUnused({ parts, derivations: { last, reaches } }: Loaded): Finding
 
 function checkEqualTokens({ parts, derivations: { reaches } }: Loaded): Finding[] {
   const { tokens } = parts;
-  // If merging begins with characters, a character and its byte token have equal bytes.
+  // If merging begins with characters, a character of one byte and the token of that byte have equal bytes, which is no
+  // defect.
   if (parts.model.beginning !== undefined) return [];
   const first = new Map<string, number>();
   const equal: number[] = [];
@@ -266,7 +270,10 @@ function checkEqualTokens({ parts, derivations: { reaches } }: Loaded): Finding[
   ];
 }
 
-/** Returns tokens that may have equal bytes. Merging reaches at most one of equal tokens. */
+/**
+ * Returns the ids of tokens that may have equal bytes. Of equal tokens, merging reaches at most one. So only the few
+ * tokens that it does not reach are compared with the others, by length, first and last byte.
+ */
 function likelyEqual({ tokens: { idLimit, bytes, starts } }: Loaded["parts"], reaches: Uint8Array): number[] {
   const keyOf = (id: number) => {
     const [start, end] = [starts[id]!, starts[id + 1]!];

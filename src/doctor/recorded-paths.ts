@@ -5,8 +5,9 @@ import { asOption, files, phrase, usageError, withForwardSlashes } from "#runtim
 export type FindPath = (recorded: string) => string | undefined;
 
 /**
- * Makes `find`, which finds a recorded path from the directory of the recorded run, or from the current one. `moved`
- * maps old paths, or folders above them, to new ones.
+ * Makes `find`, which finds the paths of a record. A relative path starts from the directory of the recorded run or, if
+ * nothing is there, from the current directory. `moved` maps old paths, or folders above them, to new ones.
+ * `checkMoved` throws a usage error if an entry of `moved` was not used.
  */
 export function pathFinder(
   workingDirectory: string,

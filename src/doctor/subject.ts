@@ -11,7 +11,10 @@ export type Subject = {
   readonly path: string;
   readonly isDirectory: boolean;
   readonly source: tokenizerFiles.Source;
-  /** The tokenizer.json, or null. If it was scanned, `model.vocab` and `model.merges` are empty. */
+  /**
+   * The content of tokenizer.json; null for other formats, or if it is not a JSON object. If it was scanned,
+   * `model.vocab` and `model.merges` are empty.
+   */
   readonly json: json.JsonObject | null;
   /** Vocabulary and merges of a tokenizer.json of the usual form; otherwise null. */
   readonly scanned: ScannedModel | null;
@@ -46,7 +49,10 @@ const companions = {
   model: "config.json",
 } as const;
 
-/** Throws a UserError if there is no tokenizer. A companion that is not a JSON object becomes a finding. */
+/**
+ * Reads the files of a tokenizer. Throws a UserError if there is none. A file of `companions` that is not a JSON object
+ * becomes a finding.
+ */
 export async function readSubject(path: string): Promise<{ subject: Subject; findings: Finding[] }> {
   const read = await tokenizerFiles.readSource(tokenizerFiles.fileOf(path));
   const findings: Finding[] = [];
@@ -102,7 +108,10 @@ export function parsed(bytes: Uint8Array): unknown {
   }
 }
 
-/** The configuration may have a list of named templates. */
+/**
+ * Returns the chat template: from a file of its own, or from the configuration, where it may be a list of named
+ * templates.
+ */
 function templateOf(path: string, isWhole: boolean, config: json.JsonObject | undefined): string | undefined {
   const file = join(path, "chat_template.jinja");
   if (isWhole && files.isFile(file)) return new TextDecoder().decode(files.readBytes(file));

@@ -8,11 +8,14 @@ import type { Counted, CountedInput, ScriptCounts } from "./text-survey.ts";
 
 // Checks of texts, and of the corpus that a tokenizer was trained on.
 
-/** The minimum number of documents: among fewer, a subject often has only one. */
+/** The minimum number of documents. Among fewer, it is normal that only one document is about a certain subject. */
 const documentsMin = 100;
 /** The minimum number of occurrences of a token in its only document. */
 const occurrencesMin = 10;
-/** The minimum share of the found tokens among those that occur. A few are usually names that one document mentions. */
+/**
+ * The minimum share of the tokens that `checkDocuments` finds, among all tokens that occur. A smaller share is usually
+ * names that only one document mentions.
+ */
 const shareMin = 0.01;
 const shownDocuments = 5;
 
@@ -62,7 +65,10 @@ const bytesMin = 10_000;
 /** A script is costly if it takes more than this many times the tokens of the cheapest script. */
 const costlyRatio = 2;
 
-/** Finds scripts that take many tokens for the same content. `sentenceBytesOf` makes their bytes comparable. */
+/**
+ * Finds scripts that take many tokens for the same content. Scripts need different numbers of bytes for the same
+ * sentence, so the tokens per byte of each script are multiplied by the bytes of such a sentence.
+ */
 export function checkScripts(scripts: readonly ScriptCounts[], text: string): Finding[] {
   const costs = scripts
     .flatMap((script) => {
@@ -128,7 +134,9 @@ export function checkCorpus(scripts: readonly ScriptCounts[], corpus: readonly S
 const rateOf = ({ name, tokens, bytes }: ScriptCounts) =>
   `${name}: ${(bytes / tokens).toFixed(2)} bytes per token in ${formatBytes(bytes)}`;
 
-/** Returns the mean length in bytes of the `languages` that use a script; undefined if none does. */
+/**
+ * Returns the mean length, in bytes, of the sentence in those of `languages` that use a script; undefined if none does.
+ */
 function sentenceBytesOf(script: string): number | undefined {
   const lengths = languages
     .map(({ text }) => Buffer.from(text))

@@ -28,7 +28,10 @@ export type CountedInput = {
 
 export type ScriptCounts = { readonly name: string; readonly tokens: number; readonly bytes: number };
 
-/** Counts the tokens of documents, which end as in `bpe encode`. */
+/**
+ * Counts the tokens of documents. Documents end as in `bpe encode`: with a record, with an input of plain text, and, in
+ * plain text, after the token that ends documents.
+ */
 export class TextSurvey implements idWriters.IdSink {
   private readonly counts: Float64Array;
   private readonly documentCounts: Uint32Array;
@@ -114,12 +117,15 @@ const incomplete = 1;
 const special = 2;
 const firstScript = 3;
 
-/** The maximum number of bytes that are not whole characters yet. If there are more, all are dropped. */
+/** The maximum number of pending bytes, which are not whole characters yet. If there are more, all are dropped. */
 const pendingBytesMax = 64;
-/** At most this many pending bytes are packed into a key of `known`. */
+/** At most this many pending bytes are packed into a number, the key by which `known` keeps their class. */
 const packedBytesMax = 4;
 
-/** A token counts for the script of its first letter. Consecutive parts of characters are joined first. */
+/**
+ * Counts tokens and bytes by script. A token counts for the script of its first letter. Consecutive tokens that are
+ * parts of characters are joined first, and classified like one token.
+ */
 class ScriptSurvey {
   private readonly names: string[] = [];
   private readonly tokens: number[] = [];

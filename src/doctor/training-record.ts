@@ -52,7 +52,7 @@ export type RecordedTraining = {
   readonly json: json.JsonObject;
 };
 
-/** Throws a UserError if there is no record, or if its training cannot be repeated. */
+/** Reads the record in a directory. Throws a UserError if there is none, or if its training cannot be repeated. */
 export function readTrainingRecord(typed: string): RecordedTraining {
   const directory = directoryOf(typed);
   const path = join(directory, recordedFiles.recordName);

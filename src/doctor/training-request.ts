@@ -35,7 +35,7 @@ function newTokenizer(record: VerifiedRecord, { like }: FoundSources): Partial<R
   const { options } = record;
   const { superwords, compat, specialTokens, specialTokensFirst, wholeTexts, specialTokensAsText } = options;
   const model: Partial<NonNullable<typeof options.model>> = options.model ?? {};
-  // An empty text means that no token has the role; otherwise a token's name may give it one.
+  // An empty text means that no token has the role. Without a text, training would choose a token by its name.
   const roles = Object.fromEntries(modelSettings.roleNames.map((role) => [role, model[role] ?? ""]));
   return {
     ...{ specialTokens, specialTokensFirst, wholeTexts, specialTokensAsText, like, ...roles },
@@ -63,7 +63,10 @@ const hasCorpus = ({ inputs, counts }: VerifiedRecord) => inputs.length + counts
 const hasFile = ({ files }: VerifiedRecord, name: string) =>
   files.some((file) => file === name || file.endsWith(`/${name}`));
 
-/** Returns the value of `--pattern`; undefined for a pattern that only a file can state. */
+/**
+ * Returns the value of `--pattern` for a recorded pattern; undefined for a pattern that only a file can state: a
+ * sequence of expressions, or an expression that would be read as a name.
+ */
 function typedPattern({
   name,
   regex,
@@ -76,7 +79,8 @@ function typedPattern({
 function extension(record: VerifiedRecord, { base }: FoundSources): Partial<RequestedTraining> {
   const { options } = record;
   const { newTokens, sizes, compat, documentsEndAt = [], rename, pattern } = options;
-  // Documents may end at special tokens that the tokenizer does not get.
+  // Documents may end at special tokens that the tokenizer does not get. Then the word counts state these tokens, so
+  // the request does not.
   const areStated = documentsEndAt.some((text) => !options.specialTokens.includes(text));
   // A rank file, or vocab.json and merges.txt, has no pattern.
   const isBare = /^rank file|.+ and .+/.test(record.base!.kind);

@@ -21,7 +21,7 @@ export type Verification = {
   readonly merges: number;
   /** Bytes of text that were read again; 0 without training. */
   readonly textBytes: number;
-  /** `path` is recorded; `place` is the current path, or null if it was not found or looked for. */
+  /** `path` is recorded; `place` is the current path, or null if the input is missing or was not looked for. */
   readonly inputs: readonly { readonly path: string; readonly place: string | null }[];
   /** Files that were compared. */
   readonly files: readonly string[];

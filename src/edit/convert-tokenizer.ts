@@ -78,7 +78,8 @@ const refusalOf =
 /** Throws a UserError if a token would get another id. */
 function checkIds(before: TokenizerParts, after: TokenizerParts, format: string): void {
   const refuse = refusalOf(before, format);
-  // SentencePiece's unknown piece decodes to another text than its name.
+  // The control pieces of SentencePiece are compared only by their names, below, because one of them, the unknown
+  // piece, decodes to another text than its name.
   const hidden = before.model.beginning && before.controlTokens?.map(({ id }) => id);
   const limit = Math.max(before.tokens.idLimit, after.tokens.idLimit);
   for (let id = 0; id < limit; id++) {
@@ -96,7 +97,10 @@ function checkIds(before: TokenizerParts, after: TokenizerParts, format: string)
   if (idsOf(before) !== idsOf(after)) refuse("its special tokens would have different ids");
 }
 
-/** Like `checkSameMerges`, for a tokenizer whose merging begins with characters. */
+/**
+ * Throws a UserError if merges, the tokens to begin with, or added tokens would differ. Replaces `checkSameMerges` for
+ * a tokenizer whose merging begins with characters.
+ */
 function checkSameCharacters(
   before: TokenizerParts,
   after: TokenizerParts,
@@ -126,7 +130,8 @@ function checkSameCharacters(
 function comparable(parts: TokenizerParts): TokenizerParts {
   const { wholeTokens } = parts.model;
   const added = new Set(tokenizers.allAddedTokens(parts).map(({ content }) => content));
-  // Where an added token is found, its text is no pretoken.
+  // A whole token with the text of an added token is left out, because where the added token is found, its text is no
+  // pretoken.
   const wholes = Array.from(wholeTokens?.ids ?? [], (id, t): [number, Uint8Array] => [
     id,
     wholeTokens!.bytes.subarray(wholeTokens!.starts[t]!, wholeTokens!.starts[t + 1]!),

@@ -85,7 +85,7 @@ export async function runTruncate(invocation: Invocation, output: Output): Promi
 
 type Result = Omit<Pruned, "removedCounts"> & {
   readonly path: string;
-  /** The number of the text's tokens, and how many of them were removed; "" without a text. */
+  /** The row about the text: the number of its tokens, and how many of them were removed tokens; "" without a text. */
   readonly text: string;
   readonly elapsedMs: number;
   readonly output: string;

@@ -24,7 +24,10 @@ type Made = { readonly pruning: Pruning; readonly numbering: changes.Numbering; 
 /** Consecutive bytes of a file. */
 type Piece = { readonly name: string; readonly bytes: Uint8Array };
 
-/** Runs in a thread: pruning a large tokenizer takes seconds. The contents of files are sent in parts. */
+/**
+ * The job that prunes. It runs in a thread of its own, because pruning a large tokenizer takes seconds without a yield.
+ * The contents of files are sent in parts.
+ */
 export function pruningJob(tell: jobs.Tell<Piece>) {
   let opened: Opened;
   const all: Made[] = [];

@@ -19,8 +19,9 @@ export type Pruning = {
 export type TooSmall = { readonly smallestSize: number };
 
 /**
- * Removes unreachable tokens first, then repeatedly the rarest token, which passes its occurrences on to its parts.
- * Parts of kept tokens that merging reaches are kept, so kept tokens remain reachable.
+ * Chooses the tokens that a vocabulary of `sizeWanted` keeps. First removes unreachable tokens, then repeatedly the
+ * rarest token, whose occurrences are added to those of its parts. Bytes, added tokens, and the parts of kept tokens
+ * that merging reaches are kept, so all kept tokens remain reachable.
  *
  * @param counts occurrences of each id in a text
  */
@@ -89,11 +90,14 @@ export function numberTokens(stays: Uint8Array, mergeCount = Number.POSITIVE_INF
   return { size, newIds, mergeCount };
 }
 
-/** Patterns with two names give the same description: the files of one directory may use either. */
+/**
+ * Describes how a tokenizer cuts and changes text. Patterns with two names give the same description under both,
+ * because the files of one directory may use either name.
+ */
 export function describeCutting(parts: TokenizerParts): string {
   const { description, normalization, addsPrefixSpace, prefixRule, model } = parts;
   const { patternName: name, patternSources: sources } = description;
-  // If merging begins with characters, the pattern depends on the merges.
+  // If merging begins with characters, the pattern depends on the merges, which may be fewer in one of two tokenizers.
   const form = model.beginning === undefined ? patternForms.common({ name, sources }) : "characters";
   return JSON.stringify([form, normalization, addsPrefixSpace, prefixRule]);
 }

@@ -11,7 +11,8 @@ import {
 } from "#tokenizer";
 import { describeCutting, type Pruning, type TooSmall } from "./prune-vocabulary.ts";
 
-// Maps ids to those that the truncated tokenizer gives the same text: docs/internals/encode.md, "The first merges".
+// Truncates a tokenizer to its first merges, and maps ids to those that the truncated tokenizer gives the same text.
+// Why these are always equal: docs/internals/encode.md, "The first merges".
 
 /**
  * Returns the *birth* of each token: the number of first merges that are needed to reach it, which is the highest rank
@@ -67,8 +68,9 @@ export function firstTokens(
 }
 
 /**
- * Gives a whole token a birth before the merges that produce tokens of higher ids. Throws a UserError for whole tokens
- * if ids are not in the order of the merges.
+ * Sets the births of whole tokens, which only a whole pretoken becomes, without merges. Each gets a birth before the
+ * merges that produce tokens of higher ids. Throws a UserError if there are whole tokens and ids are not in the order
+ * of the merges.
  */
 function placeWholes(
   { description, tokens }: TokenizerParts,
@@ -94,8 +96,8 @@ function placeWholes(
 }
 
 /**
- * Throws a UserError unless `small` has exactly the first merges of `big`, and cuts text alike. Returns the derivations
- * of `big`.
+ * Throws a UserError unless `small` has exactly the first merges of `big` and the same added tokens, and cuts text
+ * alike. Returns the derivations of `big`.
  */
 export function checkFirstMerges(
   big: TokenizerParts,
@@ -115,7 +117,10 @@ export function checkFirstMerges(
 
 type Refuse = (what: string) => never;
 
-/** Calls `refuse` with the difference if the merges differ. The ids of tokens may differ. */
+/**
+ * Compares how two tokenizers merge and cut text, and their added tokens. The ids of tokens may differ. Calls `refuse`
+ * with the first difference.
+ */
 export function checkSameMerges(
   before: TokenizerParts,
   after: TokenizerParts,
@@ -211,10 +216,16 @@ function wholesOf({ model }: TokenizerParts): string[] {
   return Array.from(ids, (_, t) => text.slice(starts[t], starts[t + 1]));
 }
 
-/** The pieces of id i are ids[starts[i] .. starts[i + 1]). An id that no text produces has none. */
+/**
+ * The *pieces* of each id of one tokenizer: the ids of another tokenizer that spell the same token. The pieces of id i
+ * are ids[starts[i] .. starts[i + 1]). An id that no text produces has none.
+ */
 export type Pieces = { readonly ids: Uint32Array; readonly starts: Uint32Array };
 
-/** Maps each id to its pieces in the tokenizer of the first merges, if these are the same in any text. */
+/**
+ * Maps each id of `big` to its pieces in `small`, the tokenizer of its first merges. Throws a UserError if `small` has
+ * other merges, or if the pieces of an id depend on the text.
+ */
 export function piecesOfFirst(big: TokenizerParts, small: TokenizerParts): Pieces {
   const { path } = big.description;
   if (!tokenTables.haveAllBytes(big.model.byteIds, big.tokens))

@@ -9,8 +9,9 @@ import {
 } from "#tokenizer";
 
 /**
- * The result has the merges that end the derivation of a token: no other merge is ever applied. `others` holds the
- * tokens that are neither bytes, nor special, nor made by such a merge.
+ * Converts a loaded tokenizer to the form in which a training is written. The result has only the merges that end the
+ * derivation of a token, because no other merge is ever applied. `others` holds the tokens that are neither bytes, nor
+ * special, nor made by such a merge.
  */
 export function vocabularyOf(parts: TokenizerParts, derivations = derivation.derive(parts)): Vocabulary {
   const { tokens, model, description } = parts;

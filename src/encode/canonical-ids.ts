@@ -8,8 +8,9 @@ export type NoncanonicalPlace = {
   /** The index of the first id that differs. */
   readonly index: number;
   /**
-   * The ids from the first difference on, up to the first position at which both lists have spelled the same bytes. If
-   * that is far away, at least `excerptIds` ids.
+   * The given and the canonical ids from the first difference on, up to the first position at which both lists have
+   * spelled the same bytes. If that position is more than `excerptIds` ids away, each list has at least that many ids
+   * instead.
    */
   readonly given: readonly number[];
   readonly canonical: readonly number[];
@@ -17,14 +18,19 @@ export type NoncanonicalPlace = {
 
 /** How many ids from the first difference on are searched for the end of `given` and `canonical`. */
 const excerptIds = 256;
-/** The limit is in bytes, because a file may repeat the id of a very long token. */
+/**
+ * Ids are decoded in slices of at most this many bytes; a longer token is decoded alone. The limit is in bytes, because
+ * a file may repeat the id of a very long token.
+ */
 const sliceBytesMax = scaled(1 << 20, 16);
 
 /** @internal Compares ids with the canonical ones as they are read, in constant memory. */
 export class CanonicalCheck {
   private readonly encoding: TextEncoding;
   private readonly decoder: decoding.TokenDecoder;
-  /** The ids that were not compared yet, or, after a difference, those from the difference on. */
+  /**
+   * The given ids that have not been compared yet. After a difference was found: the given ids from the difference on.
+   */
   private given: number[] = [];
   /** The canonical ids from the first difference on; undefined before a difference is found. */
   private canonical: number[] | undefined;
@@ -38,7 +44,10 @@ export class CanonicalCheck {
     this.decoder = new decoding.TokenDecoder(parts.tokens);
   }
 
-  /** Throws an error for an id without a token, with its position among all ids taken. */
+  /**
+   * Takes the next ids of the text. Throws an error for an id without a token; the error has the position of the id
+   * among all ids taken.
+   */
   take(ids: Uint16Array | Uint32Array): void {
     const { tokens } = this.parts;
     for (let start = 0; start < ids.length; ) {

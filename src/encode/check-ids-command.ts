@@ -55,7 +55,7 @@ export async function runCheckIds({ files, options }: Invocation, output: Output
   );
 }
 
-/** If `endId` is given, a document also ends after this id. */
+/** Checks the ids of a file's documents. If `endId` is given, a document also ends after this id. */
 class CheckedDocuments {
   private readonly check: CanonicalCheck;
   /** Whether the last id was the one that ends documents. */
@@ -79,7 +79,7 @@ class CheckedDocuments {
     for (let start = 0; start < count; ) {
       const at = this.endId === undefined ? -1 : ids.indexOf(this.endId, start);
       const end = at < 0 ? count : at + 1;
-      // If special tokens are text, the id that ends documents was added after encoding.
+      // If special tokens are text, the id that ends documents was added after encoding, so it is not checked.
       const isText = at < 0 || !this.parts.specialTokensAsText;
       this.check.take(ids.subarray(start, isText ? end : at));
       if (at >= 0) this.finishDocument();

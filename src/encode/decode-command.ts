@@ -10,7 +10,10 @@ function* idsOf({ read }: idFormats.FormattedIds) {
   for (const { ids } of read()) yield ids;
 }
 
-/** The limit is in bytes, because a file may repeat the id of a very long token. */
+/**
+ * Ids are decoded in slices of at most this many bytes; a longer token is decoded alone. The limit is in bytes, because
+ * a file may repeat the id of a very long token.
+ */
 const sliceBytesMax = 1 << 22;
 
 /** `bpe decode`: writes the bytes of ids while the ids are read. */

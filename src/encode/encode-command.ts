@@ -45,7 +45,8 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
   const named =
     plan === undefined ? inputFiles.find(invocation.files, reading, output) : { inputs: [], skipped: [] };
 
-  // 3. Start threads while the tokenizer loads. With a plan, the size of its ranges is not known yet.
+  // 3. Start threads now, so that they get ready while the tokenizer loads. With a plan, the size of its ranges is not
+  // known yet, so no threads start here.
   const budget = new machine.MemoryBudget(asked.memoryLimit);
   const threadCountFor = corpusEncoding.encodingThreadsFor(asked.workers, budget);
   const namedThreads = plan === undefined ? threadCountFor(corpusInputs.expectedTextBytes(named.inputs)) : 1;
@@ -150,7 +151,7 @@ export function filesLine(encoded: object, files: AskedFiles | undefined): strin
 const { idType } = encodeOptions;
 const ofFiles = Object.entries({ idType, ...idFiles }) as [keyof AskedIds, optionTables.Option][];
 
-/** The shard size of `part`, in ids. After an interruption, about as many are encoded again. */
+/** The shard size of the format `part`, in ids. After an interruption, at most about as many ids are encoded again. */
 const partIds = 1 << 28;
 
 type AskedIds = Pick<
@@ -158,7 +159,10 @@ type AskedIds = Pick<
   "output" | "idType" | keyof typeof idFiles
 >;
 
-/** Returns undefined for stdout, which receives decimal numbers, and for a pipe, which receives raw ids. */
+/**
+ * Returns the format and the names of the requested files of ids. Returns undefined for stdout, which receives decimal
+ * numbers, and for a pipe, which receives raw ids.
+ */
 export function idFilesOf(asked: AskedIds): AskedFiles | undefined {
   const { output, idsFormat, keepField: keptFields, ifChanged, documentEnd } = asked;
   if (output === undefined) {

@@ -7,7 +7,7 @@ export async function checkEncodedBy(parts: TokenizerParts, path: string): Promi
   if (!files.isFile(manifestPath)) return;
   const encodedBy = (await import("./shard-manifest.ts")).encoderIn(manifestPath);
   if (encodedBy === undefined) return;
-  // Whether special tokens were encoded as text makes no difference for decoding.
+  // Whether special tokens were encoded as text makes no difference for decoding, so both digests are accepted.
   const isOwn = [false, true].some(
     (specialTokensAsText) => digestOfParts({ ...parts, specialTokensAsText }) === encodedBy,
   );

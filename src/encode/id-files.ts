@@ -24,9 +24,15 @@ export type AskedFiles = {
   /** The path without number and ending. */
   readonly base: string;
   readonly format: idFormats.IdFormat;
-  /** A shard ends with the document that reaches this many ids; undefined for one shard without a number. */
+  /**
+   * A shard ends with the document that reaches this many ids. If undefined, there is only one shard, whose name has no
+   * number.
+   */
   readonly shardSize: number | undefined;
-  /** The special token that ends documents in plain text; if undefined, one with a usual name. */
+  /**
+   * The special token that ends documents in plain text. If undefined, this is a token with a usual name, if the
+   * tokenizer has one.
+   */
   readonly documentEnd: string | undefined;
   /** Fields of records that are stored next to the ids of each record. */
   readonly keptFields?: readonly keptField.Field[] | undefined;
@@ -34,7 +40,7 @@ export type AskedFiles = {
   readonly ifChanged?: boolean | undefined;
 };
 
-/** Returns the paths to lock: those of the files, or that of the manifest. */
+/** Returns the paths to lock: the paths of the files or, for shards, the path of the manifest. */
 export const pathsToLock = ({ base, format, shardSize }: AskedFiles): string[] =>
   shardSize === undefined ? format.endings.map((ending) => base + ending) : [`${base}.json`];
 
@@ -104,7 +110,10 @@ export async function encodeIntoFiles(
   return { ...encoded, idCount, documentCount, fileCount, formerFileCount, omitsEmpty, isUnchanged };
 }
 
-/** Refuses ranges of parts of a plain text: the format can store only whole documents. */
+/**
+ * Throws a UserError for a range that is only a part of a plain text, because it may begin or end within a document,
+ * and the format can store only whole documents.
+ */
 function refuseParts(
   inputs: readonly Input[],
   ranges: readonly Range[] = [],
@@ -124,7 +133,10 @@ function refuseParts(
 /** Whether a file of this format may begin and end within a document. */
 export const isPart = ({ name }: idFormats.IdFormat) => name === "part";
 
-/** The content of a stream is unknown, so no later run can continue with it. */
+/**
+ * Returns the facts that identify an input. The content of a stream is unknown, so the current time is added, and no
+ * later run can continue with it.
+ */
 function factsOf({ path, isStream, sizeBytes, modifiedMs, compression, format, textField }: Input) {
   const facts = {
     path,
@@ -285,7 +297,7 @@ export class IdFiles implements idWriters.IdSink {
     const { rangeIndex } = this.point;
     const isCut = corpusInputs.canBeCutByBytes(this.options.inputs[inputIndex] as Input);
     const endsRange = isCut ? endByte === this.ranges[rangeIndex]!.endByte : endsInput;
-    // Encoding can continue here only in an input that can be read from any byte.
+    // Within a range, encoding can continue only in an input that can be read from any byte.
     if (!endsRange && !isCut) return;
     const place = endsRange
       ? { rangeIndex: rangeIndex + 1, byte: 0, startsInside: false }
@@ -325,7 +337,8 @@ export class IdFiles implements idWriters.IdSink {
   private endShard(next: Point | null): void {
     const { shard } = this;
     this.shard = undefined;
-    // In the background, values of the next shard might decide the type of a column first.
+    // The types of the columns are fixed now. In the background, this might happen only after values of the next shard
+    // have decided the type of a column that has only nulls so far.
     this.kept.fixKinds();
     const before = this.publishing ?? Promise.resolve();
     const publish = async () => {
@@ -398,7 +411,7 @@ async function manifestOf(options: IdFilesOptions, request: object): Promise<Man
     await checkContents(listed, undefined, checking);
     return manifest;
   } catch (error) {
-    // If nothing was recognized, a file of this name may be anything.
+    // If neither a manifest nor a shard was recognized, a file of this name may be anything, so it stays.
     const isOurs = listed !== undefined || isThere;
     if (!(error instanceof UnusableShards && ifChanged && isOurs)) throw error;
     removeShards(options, listed?.manifest);
@@ -406,7 +419,10 @@ async function manifestOf(options: IdFilesOptions, request: object): Promise<Man
   }
 }
 
-/** Removes shards, the last one first, then the manifest: an interrupted removal can be repeated. */
+/**
+ * Removes shards, the last one first, and then the manifest. So if the removal is interrupted, the next run with
+ * `ifChanged` finds the manifest and removes the rest.
+ */
 function removeShards({ base, format, inputs }: IdFilesOptions, manifest: Manifest | undefined): void {
   const former = idFormats.entries.find(
     ({ name }) => name === (manifest?.request as { format?: unknown })?.format,
@@ -423,7 +439,7 @@ function removeShards({ base, format, inputs }: IdFilesOptions, manifest: Manife
 
 /** Describes the first difference between two requests; undefined if they are equal. */
 export function describeDifference(former: object, request: object): string | undefined {
-  // An option that was not given has no key.
+  // The keys of both requests are compared, because an option that was not given has no key.
   for (const name of Object.keys({ ...former, ...request })) {
     const [was, value] = [former, request].map((one) => (one as Record<string, unknown>)[name]);
     if (JSON.stringify(was) === JSON.stringify(value)) continue;
@@ -489,7 +505,7 @@ class OpenShard {
   async publish(): Promise<Shard> {
     this.writer.finish();
     for (const file of this.files) await file.settle();
-    // Companion files of a former shard must not be found next to the new ids.
+    // Companion files of a former shard are removed first, so that they are never found next to the new ids.
     for (const path of this.paths.slice(1)) rmSync(path, { force: true });
     for (const file of this.files) file.publish();
     this.unregister();

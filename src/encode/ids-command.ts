@@ -87,7 +87,8 @@ function readTrainOptions(typed: TypedOptions) {
     output: asked.output!,
     compat,
     binaryType: { asked: asked.idType, needed: "uint16" },
-    // With "ids", --min-frequency defaults to 1 even for huggingface: a pair that never occurs is not learned.
+    // With "ids" instead of `compat`, --min-frequency defaults to 1 even for huggingface, whose own default is 0. So a
+    // pair that never occurs is not learned.
     limits: trainings.settleLimits(asked, "ids"),
     workers,
     memoryLimitBytes: memoryLimit,
@@ -178,7 +179,7 @@ async function encodeDocuments(
   }
 }
 
-/** Writes ids in the format of the path's extension; without a path, as lines. */
+/** Writes ids in the format of the path's extension; without a path, as lines. Returns the number of ids written. */
 const writeSequences = (
   path: string | undefined,
   type: idWriters.IdType,

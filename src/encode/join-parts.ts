@@ -13,7 +13,8 @@ import {
 } from "./id-files.ts";
 import { checkContents, checkSizes, type ListedShards, readManifest, shardPaths } from "./shard-manifest.ts";
 
-// Joined in the order of the plan, the parts give the files that one machine would write.
+// Several machines encode the ranges of a plan into parts. Joined in the order of the plan, the parts give the files
+// that one machine would write.
 
 const count = schema.wholeNumber(0);
 /** The checked fields of a part's request. */
@@ -151,7 +152,10 @@ function openPart(path: string, plan: readonly planFile.Line[], planPath: string
 
 const keyOf = (path: string, start: number, end: number) => JSON.stringify([path, start, end]);
 
-/** Returns the parts in the order of the plan; refuses missing and repeated lines, and different options. */
+/**
+ * Returns the parts in the order of the plan. Throws a UserError if a line of the plan is in no part or in two parts,
+ * or if the parts were encoded with different options.
+ */
 function inOrder(parts: readonly Part[], plan: readonly planFile.Line[], planPath: string): Part[] {
   const sorted = parts.toSorted((a, b) => a.firstLine - b.firstLine);
   let line = 0;
@@ -191,7 +195,7 @@ function inOrder(parts: readonly Part[], plan: readonly planFile.Line[], planPat
 /** The fields of a request in which parts may differ. */
 const apart = { inputs: null, ranges: null, shardSize: null };
 
-/** The last lines of a plan may have been lost. */
+/** Throws a UserError for a plan that does not cover its files, because its last lines may have been lost. */
 function checkWhole(plan: readonly planFile.Line[], planPath: string): void {
   const ends = new Map<string, number>();
   for (const { path, start, end } of plan) if (start === (ends.get(path) ?? 0)) ends.set(path, end);

@@ -9,7 +9,8 @@ export const planCommand: commands.Command = {
   description: "cut a corpus into ranges for several machines",
   details:
     "Splits files into byte ranges, one line of JSON each. Any number of machines can process them, with --ranges of count and encode. The results add up to those of the whole corpus.",
-  // Lets a pipe on standard input reach `plan`, whose error says why it cannot be read.
+  // With this flag, a pipe on standard input reaches `plan`, whose own error says that other machines cannot read a
+  // pipe.
   readsPipe: true,
   options: planOptions,
   examples: [

@@ -21,11 +21,14 @@ const shard = schema.object({
 });
 export type Shard = schema.Checked<typeof shard>;
 
-/** Where encoding continues. The shards already have the next `ids` ids and `documents` documents after that. */
+/**
+ * Where encoding continues after a shard. The shards already have the next `ids` ids and `documents` documents after
+ * this position.
+ */
 const point = schema.object({
   /** The index of the range. */
   rangeIndex: count,
-  /** 0 at the start of a range. */
+  /** The byte where a task ended, or 0 at the start of a range. */
   byte: count,
   startsInside: schema.flag,
   ids: count,

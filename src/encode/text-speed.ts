@@ -1,4 +1,4 @@
-/** Formats a speed to append; empty below 1 MB, where startup takes most of the time. */
+/** Formats a speed to append to a time, such as ", 12 MB/s"; empty below 1 MB, where startup takes most of the time. */
 export const formatSpeed = (sizeBytes: number, elapsedMs: number) =>
   sizeBytes < 1e6
     ? ""

@@ -48,7 +48,10 @@ type TokenCounts = {
   readonly tokenizer: string;
   /** The files in the order in which they were named and found. */
   readonly files: readonly FileTokens[];
-  /** Sums of the named directories, whose files are consecutive from index `firstFile` on. */
+  /**
+   * The named directories, with the sums of their files. The files of a directory are consecutive in `files`, from
+   * index `firstFile` on.
+   */
   readonly directories: readonly DirectoryTokens[];
   readonly total: TotalTokens;
   readonly skipped: inputSearch.FoundInputs["skipped"];

@@ -16,7 +16,9 @@ export type TrainIdsOptions = trainingRecords.TokenLimits & {
   readonly inputs: readonly IdInput[];
   /** The type of ids in `.bin` files. */
   readonly binaryType: idReaders.BinaryType;
-  /** Returns the number of merges. Called when the size of the alphabet is known. */
+  /**
+   * Returns the number of merges. Called when the size of the alphabet is known, which is one more than the largest id.
+   */
   readonly mergeCountFor: (alphabetSize: number) => number;
   /** The trainer whose rule for `maxTokenLength` applies. With either trainer, ties go to smaller ids. */
   readonly compat: Exclude<Compat, "cs336">;

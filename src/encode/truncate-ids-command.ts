@@ -17,7 +17,8 @@ export async function runTruncateIds(invocation: Invocation, output: Output): Pr
   const file = invocation.files[0]!;
   const asked = optionTables.readTyped(truncateIdsOptions, invocation.options);
   const { from, to, idType } = asked;
-  // This only finds the format, so the type of ids does not matter.
+  // The file is opened here only to find its format, so the type of ids does not matter. Once the tokenizer is loaded,
+  // it is opened again with the type of its ids.
   const found = idFormats.openFormattedIds(file, "uint16");
   const { path, files } = outputOf(invocation, found);
   await dataOutput.lockFiles(output, ...(files === undefined ? [path] : pathsToLock(files)));
@@ -58,7 +59,7 @@ export async function runTruncateIds(invocation: Invocation, output: Output): Pr
   output.succeed(summary, { ...counts, elapsedMs: Math.round(elapsedMs), output: path ?? "-" });
 }
 
-/** Returns the number of ids read. */
+/** Writes the converted ids, and reports the ends of documents. Returns the number of ids read. */
 type CutInto = (
   writer: Pick<idWriters.IdWriter, "write" | "drain">,
   endDocument: (kept?: readonly keptField.Value[]) => void,
@@ -99,7 +100,9 @@ async function intoFiles(
   }
 }
 
-/** The format is that of the input, unless an option or the path names another. */
+/**
+ * Returns where to write. The format is that of the input, unless an option or the ending of the path names another.
+ */
 function outputOf(
   invocation: Invocation,
   found: idFormats.FormattedIds | undefined,
@@ -180,7 +183,10 @@ class IdCutter {
   }
 }
 
-/** Marks an id without a single piece. The table of single pieces halves the lookup time. */
+/**
+ * Marks an id that does not have exactly one piece. Ids with one piece have it in a table of their own, which halves
+ * the lookup time.
+ */
 const notOne = 0xffffffff;
 
 /** Writes pieces into `to` from ids[first] on, until it holds `chunkIds` ids, or an id has no pieces. */

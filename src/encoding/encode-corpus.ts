@@ -44,7 +44,7 @@ export type EncodeCorpusOptions = {
   readonly chunkSizeBytes?: number;
 };
 
-/** The bytes of a tokenizer per merge in the main thread, which loads it. Measured. */
+/** The bytes of memory that a tokenizer takes per merge in the main thread, which loads it. Measured. */
 const mergeBytesOfMain = 200;
 /** The bytes of memory that a tokenizer takes per merge in each other thread. Measured. */
 export const mergeBytesOfThread = 70;
@@ -57,19 +57,29 @@ const rangesPerThread = 40;
 /** With less text, a second thread costs more than it saves. */
 const smallCorpusBytes = 80e6;
 
-/** An upper bound of the memory per byte of a pretoken: for merging, ids and the normal form. */
+/**
+ * Returns an upper bound of the memory for encoding, per byte of a pretoken: for merging, for ids and for the normal
+ * form.
+ */
 export const encodingBytesPerByte = ({ normalization }: tokenizers.EncodingParts) =>
   48 + (normalization === null ? 0 : 32);
 
-/** Returns a function from the size of a text to the number of threads. */
+/** Returns a function from the size of a text to the number of threads: the requested number, or the default. */
 export const encodingThreadsFor = (asked: number | undefined, budget: machine.MemoryBudget) =>
   machine.workersFor(asked, budget.workerCountMax, smallCorpusBytes);
 
-/** The main thread must hand out the chunks of inputs that are read in order, and handle signals. */
+/**
+ * Whether the main thread also encodes. It does not if an input is read in order, because the workers would wait for
+ * its chunks meanwhile. It does not if the tokenizer may take long to set up, because signals would not be handled
+ * meanwhile.
+ */
 const doesMainEncode = (inputs: readonly Input[], parts?: tokenizers.EncodingParts) =>
   inputs.every(corpusInputs.canSeek) && (parts === undefined || hasOnlyQuickSteps(parts));
 
-/** Signals are handled between steps. Setting up 100,000 added tokens, or a million merges, takes some 0.2 s. */
+/**
+ * Whether each step of encoding is short enough for the main thread, which handles signals between steps. Setting up
+ * 100,000 added tokens, or a million merges, takes some 0.2 s.
+ */
 export const hasOnlyQuickSteps = ({ addedTokens, model }: tokenizers.EncodingParts) =>
   addedTokens.length <= 20_000 && model.merges.left.length <= 500_000;
 
@@ -186,7 +196,10 @@ async function encodeTasks(
   for (const input of inputs) corpusInputs.checkUnchanged(input);
 }
 
-/** A text that is not a record ends with the last task of its input. */
+/**
+ * Passes the output of tasks to a sink of ids, and adds up their results in `all`. A text that is not a record ends
+ * with the last task of its input.
+ */
 function inOrder(
   sink: idWriters.IdSink,
   inputs: readonly Input[],
@@ -204,7 +217,7 @@ function inOrder(
   };
 }
 
-/** The rest of a tokenizer is not posted to workers. */
+/** Returns only the parts that encoding needs, because the rest of a tokenizer is not posted to workers. */
 export function encodingParts(parts: tokenizers.EncodingParts): tokenizers.EncodingParts {
   const { model, pattern, normalization, addsPrefixSpace, addedTokens, isNarrow } = parts;
   const { specialTokensAsText = false, prefixRule } = parts;
@@ -214,7 +227,10 @@ export function encodingParts(parts: tokenizers.EncodingParts): tokenizers.Encod
   };
 }
 
-/** A task above this size has a long line or page, or is a range without a cut. */
+/**
+ * Returns the size in bytes above which a task may run long without yielding. A larger task has a long line or page, or
+ * it is a range without a cut.
+ */
 function longBytesOf(
   task: tasks.Task,
   { inputs }: EncodeCorpusOptions,
@@ -294,7 +310,7 @@ export type EncodedText = {
   readonly invalidByteCount: number;
 };
 
-/** The amounts of a task or of an input. */
+/** The amounts of text and of output, for a task or for all tasks of an input. */
 export type EncodedTask = EncodedText & {
   readonly idCount: number;
   /** The number of records that end in the task or the input. */
@@ -310,7 +326,7 @@ export const emptyEncodedSum = (): EncodedSum => ({
   recordCount: 0,
 });
 
-/** `found` is undefined if the task had nothing to do. */
+/** Adds the result of a task to a sum. `found` is undefined if the task had nothing to do. */
 export function addEncoded(sum: EncodedSum, found: EncodedTask = emptyEncodedSum()): void {
   sum.textBytes += found.textBytes;
   sum.invalidByteCount += found.invalidByteCount;
@@ -346,7 +362,10 @@ export class TaskEncoder implements taskRunner.ThreadJob<IdsPart, EncodedTask, u
     return this.texts.offsetByte;
   }
 
-  /** If ids are only counted, they are removed before each yield. */
+  /**
+   * Encodes a task, and yields the number of bytes done after each window. If ids are only counted, they are removed
+   * before each yield.
+   */
   *take(task: tasks.Task): Generator<number, EncodedTask> {
     const { out } = this.encoding;
     const [idsBefore, recordsBefore] = [out.totalCount, this.recordCount];
@@ -367,7 +386,7 @@ export class TaskEncoder implements taskRunner.ThreadJob<IdsPart, EncodedTask, u
     };
   }
 
-  /** If memory runs out, adds the position in the text to the error. */
+  /** Runs the next step of work. If memory runs out, adds the position in the text to the error. */
   private next<Step>(work: Iterator<number, Step>, { inputIndex }: tasks.Task): IteratorResult<number, Step> {
     try {
       return work.next();
@@ -428,7 +447,7 @@ export class IdsOutput implements taskRunner.PartMaker<IdsPart> {
 
 const knownSources: Readonly<Record<string, namedPatterns.NamedPattern>> = patterns;
 
-/** The settings on which cuts depend. A named pattern is represented by its splits. */
+/** Returns the settings on which the cuts of an encoding plan depend. A named pattern is represented by its splits. */
 export function cutSettingsOf(parts: TokenizerParts): planFile.PlannedCutting {
   const { patternName, patternSources } = parts.description;
   return {

@@ -140,7 +140,9 @@ const ranked = ({ left, right, rank }: differences.MergeWithRank) => `${rank} ${
 const isByte = ({ parts: { tokens } }: evaluations.NamedTokenizer, id: number) =>
   tokens.starts[id + 1]! - tokens.starts[id]! === 1;
 
-/** Bytes and special tokens are only counted: they say little about what was learned. */
+/**
+ * Lists tokens that differ. Bytes and special tokens are only counted, because they say little about what was learned.
+ */
 function tokenList<T extends { readonly isSpecial: boolean }>(
   what: string,
   items: readonly T[],

@@ -42,7 +42,10 @@ export class RecordBatch {
     this.ends[this.count++] = end;
   }
 
-  /** Creates no view of the bytes: views of many short records would be gigabytes of garbage. */
+  /**
+   * Appends bytes [start, end) as a record. Creates no view of them, because views of many short records would be
+   * gigabytes of garbage.
+   */
   append(bytes: Uint8Array, start: number, end: number): void {
     this.endRecord(copyBytes(bytes, start, end, this.text.bytes, this.byteCount));
   }

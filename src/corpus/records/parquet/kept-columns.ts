@@ -115,7 +115,10 @@ export class KeptColumnReader {
   }
 }
 
-/** The estimated memory of a decoded value: an element of an array, and its object. */
+/**
+ * The estimated memory of a decoded value, in bytes: its element of an array, and the object that the element refers
+ * to.
+ */
 const valueBytes = scaled(64, 1);
 
 const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

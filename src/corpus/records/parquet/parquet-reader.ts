@@ -60,7 +60,8 @@ export class ParquetReader {
       const page = pageAt(source, this.offsetByte, group.chunkEndByte);
       const valueCount = valueCountOf(page.header);
       if (valueCount > 0) {
-        // The size of the batch is added below: one text may be as long as the page.
+        // This does not include the batch: one of its texts may be as long as the page, so its memory is claimed below,
+        // when the lengths are known.
         const neededBytes = dictionaryBytes + memoryOfPage(page, group);
         if (this.claim(neededBytes, nameText)) yield this.offsetByte - group.startByte;
         const claimValues = (bytes: number) => void this.claim(neededBytes + bytes, nameText);
@@ -79,7 +80,7 @@ export class ParquetReader {
           v = end;
           if (v < valueCount) yield this.offsetByte - group.startByte;
         }
-        // Pages with many rows would leave garbage faster than it is collected.
+        // These arrays are freed at once, because pages with many rows would leave garbage faster than it is collected.
         releaseText(values.starts);
         releaseText(values.ends);
         row += valueCount;
@@ -89,7 +90,10 @@ export class ParquetReader {
     }
   }
 
-  /** Claims memory for a page. If the caller of `read` should free memory, empties the batch, and returns true. */
+  /**
+   * Claims memory for a page and for what is decoded from it. Returns true if the caller of `read` should free memory
+   * before that. Then the batch, which has been processed, is emptied.
+   */
   private claim(bytes: number, nameText: () => string): boolean {
     const needsRoom = this.memory.claim(bytes, nameText);
     if (needsRoom) this.batch.restart(0);
@@ -126,7 +130,10 @@ export class ParquetReader {
     for (let v = first; v < end; v++) batch.append(bytes, starts[v]!, ends[v]!);
   }
 
-  /** Each text is valid if the joined texts are, and none begins inside a character. */
+  /**
+   * Checks that each text is valid UTF-8. That is so if the joined texts are valid, and no text begins inside a
+   * character.
+   */
   private checkTexts(path: string, firstRow: number, textField: string): void {
     const { text, ends, count, byteCount } = this.batch;
     let isValid = isUtf8(text.bytes.subarray(0, byteCount));
@@ -145,10 +152,11 @@ export class ParquetReader {
   }
 }
 
-/** Returns the memory of a page and its values. */
+/** Returns the memory of a page and its values, in bytes. */
 const memoryOfPage = ({ header, dataByte, endByte }: Page, { codec, isOptional }: PageGroup) =>
   pageMemoryBytes(endByte - dataByte, codec, header.uncompressed_page_size) +
-  // A value has a start, an end, an index in the dictionary and, if it is optional, a level.
+  // A value takes 12 bytes: its start, its end and its index in the dictionary, four bytes each. An optional value also
+  // has a level.
   (valueCountOf(header) + (header.dictionary_page_header?.num_values ?? 0)) * (isOptional ? 16 : 12);
 
 /**
@@ -175,10 +183,16 @@ function dictionaryValues({ header }: Page, packed: Uint8Array, codec: Compressi
   return plainValues(page, 0, count);
 }
 
-/** Called with the size of values that need memory besides that of the page. May throw. */
+/**
+ * Called with the number of bytes of decoded values that need memory besides that of the page, as in delta encodings.
+ * May throw.
+ */
 type ClaimValues = (bytes: number) => void;
 
-/** Throws `NullValue` if a row has no value, and errors of any kind if the page is damaged. */
+/**
+ * Decodes the values of a page. Throws `NullValue` if a row has no value, and errors of any kind if the page is
+ * damaged.
+ */
 export function pageValues(
   { header }: Page,
   packed: Uint8Array,
@@ -261,7 +275,10 @@ function plainValues(page: Uint8Array, start: number, count: number): PageValues
   return { bytes: page, starts, ends };
 }
 
-/** Reads values in RLE_DICTIONARY encoding: the bit width of the indices, in a byte, then the indices. */
+/**
+ * Reads values in RLE_DICTIONARY encoding: a byte with the bit width of the indices, then the indices into the
+ * dictionary.
+ */
 function dictionaryIndexValues(
   page: Uint8Array,
   start: number,
@@ -278,7 +295,7 @@ function dictionaryIndexValues(
   const ends = new Int32Array(count);
   for (let v = 0; v < count; v++) {
     const index = indices[v]!;
-    // In a damaged page, a value of four bytes may have its top bit set.
+    // In a damaged page, an index of four bytes may have its top bit set, and is then read as a negative number.
     if (index < 0 || index >= dictionary.starts.length)
       throw new Error(`a page refers to value ${index >>> 0} of its dictionary, which does not exist`);
     starts[v] = dictionary.starts[index]!;
@@ -289,8 +306,9 @@ function dictionaryIndexValues(
 }
 
 /**
- * Reads values in DELTA_LENGTH_BYTE_ARRAY: all lengths, delta-packed, then all bytes. DELTA_BYTE_ARRAY first has the
- * lengths of the prefixes that values share with the previous value.
+ * Reads values in one of two encodings. DELTA_LENGTH_BYTE_ARRAY has the lengths of all values, delta-packed, and then
+ * the bytes of all values. DELTA_BYTE_ARRAY (`sharesPrefixes`) leaves out the prefix that a value shares with the
+ * previous one, and has the lengths of these prefixes in front.
  */
 function deltaValues(
   page: Uint8Array,

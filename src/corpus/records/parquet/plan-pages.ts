@@ -15,7 +15,7 @@ import { type Input, openInput } from "../../input.ts";
 import { faultOf } from "../../malformed-data.ts";
 import { FileSource, readFully, TextMemory } from "../../range-reader.ts";
 
-/** The column with the texts: one chunk for each row group that has rows. */
+/** The column with the texts: one column chunk for each row group that has rows. */
 type TextColumn = {
   /** Whether its pages have definition levels, so that values can be null. */
   readonly isOptional: boolean;
@@ -76,7 +76,10 @@ function textColumnOf(
   return { isOptional, chunks };
 }
 
-/** The library may create an object for every five bytes. Measured: 57 bytes of memory per byte. */
+/**
+ * The memory, in bytes, that each byte of metadata may take, because the library may create an object for every five
+ * bytes. Measured: 57.
+ */
 const memoryPerMetadataByte = 60;
 
 export function readMetadata(source: FileSource, memory: TextMemory): ReturnType<typeof parquetMetadata> {
@@ -117,7 +120,7 @@ const cutOff = (path: string) =>
     hint: copyHint,
   });
 
-/** Returns the top-level columns. `schema` lists a tree, parents before children, from the root on. */
+/** Returns the top-level columns. `schema` lists a tree, parents before children; its first element is the root. */
 export function topLevel(schema: readonly SchemaElement[]): SchemaElement[] {
   const columns: SchemaElement[] = [];
   for (let i = 1; i < schema.length; ) {
@@ -200,7 +203,10 @@ export type InputPages = PageGroup & {
 /** The compressed size at which a group is complete. Its text is about two to four times as large. */
 const defaultGroupSizeBytes = scaled(1 << 20, 64);
 
-/** Plans the page groups of a Parquet file, in order. Sometimes yields undefined, for the event loop. */
+/**
+ * Plans the page groups of a Parquet file, in order. Now and then yields undefined, so that the caller can let the
+ * event loop run.
+ */
 export function* planInputPages(
   input: Input,
   memory = new TextMemory(),
@@ -214,7 +220,7 @@ export function* planInputPages(
     const withShare = (group: PageGroup, endsInput: boolean): InputPages => {
       return { ...group, endsInput, inputBytes: (group.rowCount / rowCount) * input.sizeBytes };
     };
-    // The last group is yielded after the loop, where it can be marked.
+    // A group is yielded only when the next one is known, so that the last one can be marked.
     let last: PageGroup | undefined;
     for (const chunk of column.chunks) {
       for (const group of planChunk(source, chunk, column.isOptional, groupSizeBytes)) {
@@ -282,22 +288,25 @@ function* planChunk(
   if (group !== undefined) yield group;
 }
 
-/** Returns an upper bound of the decoded size of a page. */
+/** Returns an upper bound of the decoded size of a page, in bytes. */
 function decodedBytesMax({ header, dataByte, endByte }: Page): number {
   const { encoding } = header.data_page_header ?? header.data_page_header_v2 ?? {};
-  // Texts that share prefixes may all be as long as the page.
+  // In DELTA_BYTE_ARRAY texts share prefixes, so each text may be as long as the whole decompressed page.
   const copies = encoding === "DELTA_BYTE_ARRAY" ? valueCountOf(header) : 1;
   return Math.max(endByte - dataByte, header.uncompressed_page_size * copies);
 }
 
-/** Thrown if a row has no value; `index` is relative to the first row of the page. */
+/** Thrown if a row has no value. `index` is the row's number within its page, from 0 on. */
 export class NullValue extends Error {
   constructor(readonly index: number) {
     super("a value is null");
   }
 }
 
-/** Turns errors into a UserError that names the file: the library throws errors of all kinds for damaged data. */
+/**
+ * Runs code that decodes a Parquet file. The library throws errors of all kinds for damaged data, so they become a
+ * UserError that names the file. UserErrors and lack of memory are passed on.
+ */
 export function readAsParquet<Value>(path: string, read: () => Value): Value {
   try {
     return read();
@@ -308,7 +317,7 @@ export function readAsParquet<Value>(path: string, read: () => Value): Value {
   }
 }
 
-/** Runs code that decodes a page. A null becomes an error that names its row. */
+/** Runs code that decodes a page whose first row is `firstRow`. A null becomes an error that names its row. */
 export function readRowsAsParquet<Value>(
   path: string,
   firstRow: number,
@@ -399,10 +408,16 @@ export const valueCountOf = ({ type, data_page_header, data_page_header_v2 }: Pa
       ? data_page_header_v2!.num_values
       : 0;
 
-/** The maximum of a size in the header of a page. Positions are 31-bit integers. */
+/**
+ * The maximum of each size and count in the header of a page. Positions in a page are 31-bit integers, so it is below
+ * 2^31.
+ */
 const pageBytesMax = 2 ** 30;
 
-/** The library does not check the sizes in a header. */
+/**
+ * Throws unless the header has all sizes that its kind of page needs, and all are valid. The library does not check
+ * them.
+ */
 function checkHeader(header: PageHeader): void {
   const { type, data_page_header: v1, data_page_header_v2: v2, dictionary_page_header: dictionary } = header;
   const sizes: unknown[] = [header.compressed_page_size, header.uncompressed_page_size];
@@ -433,7 +448,8 @@ const native =
     sizeBytes === 0
       ? new Uint8Array(0)
       : decompress(bytes, {
-          // With one byte less, the runtime would allocate a second chunk.
+          // The chunk has one byte more than the result, because the runtime allocates a second chunk once the first
+          // one is full.
           chunkSize: Math.max(chunkBytesLeast, sizeBytes + 1),
           maxOutputLength: sizeBytes,
         });
