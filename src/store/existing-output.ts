@@ -12,7 +12,10 @@ type ExistingOutput =
   | { readonly kind: "empty"; readonly stats: Stats }
   | { readonly kind: "result"; readonly stats: Stats; readonly names: readonly string[] };
 
-/** Throws a UserError for anything but an earlier result or an empty directory. Tries again after a race. */
+/**
+ * Examines what is at a place, without changing it. Throws a UserError for anything but an earlier result or an empty
+ * directory. Tries again if another run replaces or removes what is there meanwhile.
+ */
 export function inspectOutput(place: Place): ExistingOutput {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -27,7 +30,7 @@ export function inspectOutput(place: Place): ExistingOutput {
 
 const attemptsMax = 100;
 
-/** Names of devices on Windows, also with an extension: nul.txt. */
+/** Names of devices on Windows, also with an extension, as in nul.txt: whatever is written there goes to the device. */
 const deviceName = /^(con|prn|aux|nul|(com|lpt)[0-9])(\..*)?$/i;
 
 function inspectOnce(place: Place): ExistingOutput {
@@ -62,7 +65,11 @@ function inspectOnce(place: Place): ExistingOutput {
   );
 }
 
-/** Returns an empty set without a valid record. A forged name that leads outside makes it invalid. */
+/**
+ * Returns the names of a directory's record, of the files that the record lists, and of images next to those files.
+ * Returns an empty set if there is no valid record. The record may be forged, so it is invalid if a listed name leads
+ * outside.
+ */
 function listedNames(path: string): Set<string> {
   let record: unknown;
   try {
@@ -81,7 +88,7 @@ function listedNames(path: string): Set<string> {
   ]);
 }
 
-/** Whether the file begins like an image, and so belongs to the result. */
+/** Whether the file begins like an image of a tokenizer, and so belongs to the result or to one of its sizes. */
 function isImage(path: string): boolean {
   try {
     const fd = trustedFiles.open(path);
@@ -117,7 +124,10 @@ function isListedName(name: unknown): boolean {
 
 const isPlainName = (name: string) => name !== "" && name !== "." && name !== ".." && !/[\\\0]/.test(name);
 
-/** A mount from the same device is only visible in /proc/self/mountinfo. */
+/**
+ * Whether the place is a mount point, which cannot be renamed. If the mount is of the same device as its parent, only
+ * /proc/self/mountinfo shows it.
+ */
 function isMountPoint(place: Place): boolean {
   const path = pathOf(place);
   if (statSync(path).dev !== statSync(place.parent).dev) return true;
@@ -141,7 +151,8 @@ function refusedError(place: Place, reason: string, hint: string): UserError {
 }
 
 /**
- * Matches the part after NAME in the names of kept results, which have the start time of their run:
+ * Matches the part after NAME in the names of kept results. `--keep N` leaves former results next to their place, and
+ * names each by the start time of the run that made it:
  *
  *   NAME.20261120T020000Z      and, for another that began in the same second, NAME.20261120T020000Z-2
  */
@@ -150,7 +161,8 @@ const keptName = /^\.(\d{8}T\d{6}Z)(?:-(\d+))?$/;
 /** Moves a former result to its kept name. Returns its new path. */
 export function keepResult(path: string, place: Place): string {
   const stamp = stampOf(path);
-  // Higher than any other of the same second, even if results with lower numbers were removed.
+  // The number is higher than that of any kept result of the same second, so the newer result has the higher number
+  // even if results with lower numbers were removed.
   const n = Math.max(0, ...keptNames(place).flatMap((kept) => (kept.stamp === stamp ? kept.n : []))) + 1;
   const kept = `${pathOf(place)}.${stamp}${n === 1 ? "" : `-${n}`}`;
   rename(path, kept);
@@ -164,7 +176,10 @@ const keptNames = (place: Place) =>
     return stamp !== undefined && name.startsWith(`${place.name}.`) ? [{ name, stamp, n: Number(n) }] : [];
   });
 
-/** Latest first. Anything that is not a result of ours is left out. */
+/**
+ * Returns the places of all kept results, latest first. Leaves out what is not a result, and results of users who are
+ * not trusted.
+ */
 export function findKeptPlaces(place: Place): Place[] {
   const found: { place: Place; stamp: string; n: number }[] = [];
   const parent = statOrNull(place.parent);
@@ -188,7 +203,10 @@ export function isResult(place: Place): boolean {
   }
 }
 
-/** Returns the start time of a result's run, or else the time when the record was written. */
+/**
+ * Returns the start time of a result's run, to the second. If the record lacks a valid start time, returns the time
+ * when the record was written.
+ */
 function stampOf(path: string): string {
   const fd = trustedFiles.open(join(path, recordedFiles.recordName));
   try {
@@ -204,7 +222,10 @@ function stampOf(path: string): string {
 const stamp = (time: Date) =>
   Number.isNaN(time.getTime()) ? "" : time.toISOString().replaceAll(/[-:]|\.\d+/g, "");
 
-/** Returns a hash of the record. No two records are equal, because each has its own times. */
+/**
+ * Returns the mark in a hidden name (output-lock.ts): a hash of the result's record. It distinguishes a former result
+ * from its replacement, because no two records are equal: each has its own times.
+ */
 export function recordMark(path: string): string {
   const bytes = trustedFiles.readTrusted(join(path, recordedFiles.recordName));
   return host.xxHash64(bytes).toString(16).padStart(16, "0").slice(0, 8);

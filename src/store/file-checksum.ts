@@ -2,10 +2,13 @@ import { readSync } from "node:fs";
 import { zlib } from "#corpus";
 import { type ByteSink, scaled } from "#runtime";
 
-/** The maximum size of a head that is overwritten last. */
+/** The maximum size in bytes of a head that is overwritten after the rest of the file was written. */
 const headBytesMax = 4096;
 
-/** The CRC-32 of the bytes from 4,096 on, followed by the first 4,096: a head can be overwritten last. */
+/**
+ * A checksum against accidental damage: the CRC-32 of the bytes from 4,096 on, followed by the first 4,096 bytes. The
+ * first ones come last so that they can still be overwritten after the rest was added.
+ */
 export class FileChecksum {
   private readonly head = new Uint8Array(headBytesMax);
   private headBytes = 0;
@@ -57,7 +60,10 @@ const block = new Uint8Array(scaled(1 << 18, 16));
 /** How many bytes are read between two yields. */
 const sliceBytes = scaled(1 << 22, 64);
 
-/** Yields the number of bytes read since the last yield. */
+/**
+ * Computes the checksum of an open file, and returns it at the end. Yields the number of bytes read since the last
+ * yield.
+ */
 export function* checksumOf(fd: number): Generator<number, string> {
   const checksum = new FileChecksum();
   let pending = 0;

@@ -4,7 +4,10 @@ import { host, systemError } from "#runtime";
 
 type LockResult = "acquired" | "held" | "unsupported";
 
-/** Does not wait. The system releases the lock when the file is closed or its process ends. */
+/**
+ * Locks an open file, without waiting. The system releases the lock when the file is closed or its process ends, so a
+ * process that has ended holds no lock.
+ */
 export function lockFile(fd: number): LockResult {
   const locked = lockOnWindows(fd);
   if (locked !== null) return locked;
@@ -23,7 +26,10 @@ const openFlock = () => host.openLibc("flock", "__errno_location");
 /** Whether this process can lock files. The library under Node cannot. */
 export const canLock = (): boolean => openFlock() !== null || host.openWindows() !== null;
 
-/** Whether locks on this path hold for other containers, too. False if unknown, as for network file systems. */
+/**
+ * Whether a path is on a local file system. There, a lock holds for every process that can reach the file, also in
+ * other containers. False if that is unknown, as for network file systems.
+ */
 export function isOnThisMachine(path: string): boolean {
   try {
     return process.platform === "linux" && localFileSystems.has(statfsSync(path).type >>> 0);
@@ -37,7 +43,7 @@ const localFileSystems = new Set([
   0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0xf2f52010, 0x2fc12fc1, 0xca451a4e,
 ]);
 
-/** Whether the lock file names a live process of this machine. Used where files cannot be locked. */
+/** Whether the lock file names a live process of this machine. This is the best check where files cannot be locked. */
 function isHolderAlive(fd: number): boolean {
   const text = Buffer.alloc(1 << 12);
   try {
@@ -56,7 +62,10 @@ const EINTR = 4;
 /** ENOLCK, ENOSYS, EOPNOTSUPP: the file system or its server does not support locks. */
 const lockUnsupportedErrnos = new Set([37, 38, 95]);
 
-/** Others cannot read a locked byte, so it is far past any content. Returns null outside Windows. */
+/**
+ * Locks an open file on Windows, without waiting (see `lockFile`). Returns null on other systems. Other processes can
+ * neither read nor write a locked byte, so the locked byte is far past the end of any content.
+ */
 export function lockOnWindows(fd: number): "acquired" | "held" | "unsupported" | null {
   const windows = host.openWindows();
   if (windows === null) return null;

@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, fsyncSync, openSync, renameSync, statS
 import { host, isWindows, systemError } from "#runtime";
 import { isHeldOpen, retryWhileHeldOpen } from "./held-open.ts";
 
-/** Does nothing if the file system has no flush. */
+/** Flushes an open file to the device. Does nothing if the file system has no flush. */
 export function flush(fd: number): void {
   try {
     fsyncSync(fd);
@@ -11,7 +11,10 @@ export function flush(fd: number): void {
   }
 }
 
-/** Starts writing without waiting. One commit of the journal covers all files that are started together. */
+/**
+ * Starts writing a file to the device, without waiting. Call it for each of many files before the first is flushed:
+ * then one commit of the journal covers them all, and not each flush waits for a commit of its own.
+ */
 export function beginFlush(fd: number): void {
   const libc = host.openLibc("sync_file_range", "__errno_location");
   if (libc === null || libc.sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE) === 0) return;
@@ -22,7 +25,10 @@ export function beginFlush(fd: number): void {
 }
 
 const SYNC_FILE_RANGE_WRITE = 2;
-/** Errors after which data is lost. After others, a later flush does all the work. */
+/**
+ * Errors, by number, after which data is lost. Any other error means that the call is unsupported, so a later flush
+ * does all the work.
+ */
 const lossCodes = new Map([
   [5, "EIO"],
   [12, "ENOMEM"],
@@ -30,14 +36,20 @@ const lossCodes = new Map([
   [122, "EDQUOT"],
 ]);
 
-/** Windows refuses while a program has either open, so this retries for a second. */
+/**
+ * Renames a path, and replaces what is at `newPath`. Windows refuses while a program has either path open, so the
+ * renaming is tried again for a second.
+ */
 export const rename = (path: string, newPath: string): void =>
   retryWhileHeldOpen(() => renameSync(path, newPath));
 
 /** Whether a directory can be renamed while files in it are open; false on Windows. */
 export const canRenameOpen = !isWindows;
 
-/** False on Windows: the empty directory must be removed first. */
+/**
+ * Whether renaming a directory can replace an empty directory. On Windows it cannot, so the empty directory must be
+ * removed first.
+ */
 export const canRenameOntoEmpty = !isWindows;
 
 /** Rethrows an error unless it says that the file system has no flush. */
@@ -45,7 +57,10 @@ export function ignoreMissingFlush(error: Error): void {
   if (!flushUnsupportedCodes.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
 }
 
-/** Does nothing if the directory cannot be opened, or if Windows refuses. */
+/**
+ * Flushes the entries of a directory to the device. Does nothing if the directory cannot be opened, or if Windows
+ * refuses to flush it.
+ */
 export function flushDirectory(path: string): void {
   let fd: number;
   try {
@@ -65,10 +80,14 @@ export function flushDirectory(path: string): void {
 /** Errors that mean that the file system has no flush. */
 const flushUnsupportedCodes = new Set(["EINVAL", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EBADF"]);
 
-/** Exchanges two absolute paths atomically. Returns false if the system cannot do that. */
+/**
+ * Exchanges two absolute paths atomically, so at every instant both paths exist. Returns false if the system or the
+ * file system cannot do that, or refuses.
+ */
 export function exchange(path: string, otherPath: string): boolean {
   const number = callNumbers[process.arch];
-  // Through `syscall`: glibc before 2.28 and musl before 1.2.6 lack a function for renameat2.
+  // `renameat2` is called through `syscall`, because glibc before 2.28 and musl before 1.2.6 lack a function of its own
+  // for it.
   const call = number === undefined ? undefined : host.openLibc("syscall")?.syscall;
   if (number === undefined || call === undefined) return false;
   const [from, to] = [cString(path), cString(otherPath)];
@@ -83,7 +102,10 @@ const ignoredDirectory = -1;
 
 const cString = (text: string) => Buffer.from(`${text}\0`);
 
-/** Whether the path still names the open file: a lock on a removed file excludes nobody. */
+/**
+ * Whether the path still names the open file. Check this after locking the file: if the file was removed meanwhile, a
+ * lock on it excludes no other process.
+ */
 export function isSameFile(fd: number, path: string): boolean {
   // Windows uses all 64 bits of an inode number, which a plain number would round.
   const { dev, ino } = fstatSync(fd, { bigint: true });
@@ -91,7 +113,8 @@ export function isSameFile(fd: number, path: string): boolean {
     const named = statSync(path, { bigint: true });
     return named.dev === dev && named.ino === ino;
   } catch (error) {
-    // On Windows, stat fails for an open file that was removed.
+    // On Windows, a removed file keeps its name while it is open, and stat of that name fails as if the file were held
+    // open.
     if (systemError.codeOf(error) !== "ENOENT" && !isHeldOpen(error)) throw error;
     return false;
   }

@@ -1,10 +1,16 @@
 import { host, isWindows, systemError } from "#runtime";
 
-/** Whether a program may hold the file open. The codes also mean a lack of permission. */
+/**
+ * Whether the error may be Windows' refusal to rename, replace or open something that a program holds open. The same
+ * error codes also mean a lack of permission.
+ */
 export const isHeldOpen = (error: unknown): boolean =>
   isWindows && ["EPERM", "EACCES", "EBUSY"].includes(systemError.codeOf(error));
 
-/** Retries for a second while another program holds the file open. */
+/**
+ * Calls `attempt` again, for up to a second, while it fails because another program may hold the file open. Virus
+ * scanners and indexers release a file sooner.
+ */
 export function retryWhileHeldOpen<T>(attempt: () => T): T {
   for (let left = retryCount; ; left--) {
     try {

@@ -78,7 +78,7 @@ export class HiddenPath {
     this.path = reserve(place, kind);
   }
 
-  /** Renames the hidden path: its name tells a later run what this run was doing. */
+  /** Renames the hidden path. If this run dies, the new name tells a later run what this run was doing. */
   moveTo(kind: HiddenKind): void {
     const path = hiddenPath(this.place, kind);
     if (path === this.path) return;
@@ -97,7 +97,12 @@ export class HiddenPath {
 const lockedPaths = new Set<string>();
 export const isLockedHere = (place: Place) => lockedPaths.has(pathOf(place));
 
-/** Recovers what dead runs left. Moving an old output back to an empty path harms no live run. */
+/**
+ * Recovers what dead runs of this user left next to the place. If nothing is at the place, an old output that was moved
+ * aside is moved back, which harms no live run. If this process has the lock of the place, an old output that was to be
+ * kept gets its kept name (`keepResult`), and other leftovers are removed. Leftovers of this run itself need no lock.
+ * Tests pass `isLocal` to simulate a file server.
+ */
 export function recoverStaleOutputs(place: Place, isLocal = isOnThisMachine): void {
   for (const name of namesIn(place.parent)) {
     const [, ofHost, ofRun, kind] = hiddenNamePattern.exec(name) ?? [];
@@ -117,7 +122,10 @@ export function recoverStaleOutputs(place: Place, isLocal = isOnThisMachine): vo
 
 const hiddenNamePattern = /\.bpe-([0-9a-f]{8})-([0-9a-f]{8})\.(new|old|keep-[0-9a-f]{8})$/;
 
-/** Whether everything at a path is more than a day older than our lock file. */
+/**
+ * Whether everything at a path is more than a day older than our lock file. The two times can be compared, because the
+ * clock of the same file system has set both.
+ */
 function isOld(path: string, place: Place): boolean {
   const lock = lstatOrNull(lockPath(place));
   return lock !== null && lock.mtimeMs - lastChangeMs(path) > oldMs;
@@ -131,7 +139,7 @@ function lastChangeMs(path: string): number {
   return Math.max(stats?.mtimeMs ?? Number.POSITIVE_INFINITY, ...inside);
 }
 
-/** Returns a function that removes the created parents that are still empty. */
+/** Creates the missing parents of a place. Returns a function that removes those of them that are still empty. */
 export function makeParents(place: Place): () => void {
   const outermost = mkdirSync(place.parent, { recursive: true });
   if (outermost === undefined) return () => {};
@@ -144,7 +152,11 @@ export function makeParents(place: Place): () => void {
   };
 }
 
-/** Permissions alone do not reveal quotas, read-only mounts and names that are too long. Requires the place's lock. */
+/**
+ * Checks, before hours of work, that an entry can be created in the parent: creates one with the longest name that will
+ * be needed, and removes it. Permissions alone do not reveal quotas, read-only mounts and names that are too long. The
+ * caller must hold the lock of the place, because otherwise another run would remove the entry as a leftover.
+ */
 function checkParent(place: Place): void {
   const probe = reserve(place, longestKind);
   try {
@@ -157,7 +169,9 @@ function checkParent(place: Place): void {
   }
 }
 
-/** Other errors than the system's are returned unchanged. */
+/**
+ * Returns a UserError that names the place and its parent if the error is the system's. Returns other errors unchanged.
+ */
 function notWritable(place: Place, error: unknown): unknown {
   const hint =
     systemError.codeOf(error) === "ENAMETOOLONG"
@@ -186,11 +200,11 @@ export function tryWrite<T>(path: string, write: () => T): T {
  *
  *   .NAME.bpe-lock     {"host":"web1","pid":4711,"since":"2026-11-20T02:00:00.000Z"}
  *
- * Only the system's lock on the file (flock) matters, not the file's existence. The file's content is for messages, and
- * for processes that cannot lock files (Node).
+ * Only the system's lock on the file (flock) matters, not the file's existence: a killed run holds no lock, and the next
+ * run takes over the file. The file's content is for messages, and for processes that cannot lock files (Node).
  */
 export type Lock = {
-  /** Whether the lock is held. If not, a second run is not excluded. */
+  /** Whether the lock is held. If not, locks do not work here, so a second run is not excluded. */
   readonly isHeld: boolean;
   /** Releases the lock. May be called at any time, and more than once. */
   release(): void;
@@ -205,7 +219,10 @@ export type Holder = {
 
 export const isLock = (got: Lock | Holder): got is Lock => "release" in got;
 
-/** Returns the lock, or its holder. Releases the lock if the output cannot be written. */
+/**
+ * Takes the lock of a place, or returns the process that holds it. After taking the lock, recovers what dead runs left
+ * next to the place, and checks that the output can be written there. If that fails, releases the lock and throws.
+ */
 export function take(place: Place): Lock | Holder {
   const path = lockPath(place);
   const got = takeLockFile(place);
@@ -216,7 +233,8 @@ export function take(place: Place): Lock | Holder {
     if (isReleased) return;
     isReleased = true;
     lockedPaths.delete(pathOf(place));
-    // While the file is locked: a run that opened it meanwhile finds the name removed, and starts over.
+    // The name is removed while the file is still locked, so a run that opened the file meanwhile finds the name
+    // removed, and starts over.
     removeName(path);
     if (fd !== null) closeSync(fd);
     removeParents();
@@ -232,7 +250,7 @@ export function take(place: Place): Lock | Holder {
   return { isHeld: fd !== null, release };
 }
 
-/** Like `take`, but throws a UserError if another process has the lock. */
+/** Like `take`, but throws a UserError if this or another process already has the lock. */
 export function takeNow(place: Place): Lock {
   const got = take(place);
   if (isLock(got)) return got;
@@ -272,7 +290,10 @@ function takeLockFile(place: Place): LockFile | Holder {
   }
 }
 
-/** This many failures in a row are no coincidence. */
+/**
+ * The maximum number of attempts to take a lock file. An attempt usually fails because another run ended in between,
+ * but this many failures in a row are no coincidence.
+ */
 const attemptsMax = 1000;
 
 function tryLockFile(path: string): { fd: number | null } | Holder | "changed" {
@@ -289,7 +310,8 @@ function tryLockFile(path: string): { fd: number | null } | Holder | "changed" {
     }
     if (!isSameFile(fd, path)) return "changed";
     if (!isReusable) {
-      // Never write to another user's file, or one with a second name. The next attempt creates one.
+      // The file is another user's, or has a second name. So it is never written to: it is removed, and the next
+      // attempt creates a new one.
       unlinkSync(path);
       return "changed";
     }
@@ -301,7 +323,10 @@ function tryLockFile(path: string): { fd: number | null } | Holder | "changed" {
   }
 }
 
-/** Reusable: the file belongs to this user and has no second name. */
+/**
+ * Opens the lock file, or creates it. The file is reusable if it belongs to this user and has no second name; otherwise
+ * it must not be written to.
+ */
 function openLockFile(path: string): { fd: number; isReusable: boolean } | "changed" {
   const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR } = constants;
   try {
@@ -319,7 +344,10 @@ function openLockFile(path: string): { fd: number; isReusable: boolean } | "chan
   }
 }
 
-/** File servers require a descriptor for writing to lock the file. */
+/**
+ * Opens the lock file for writing if that is allowed, because file servers require it for a lock; otherwise for
+ * reading.
+ */
 function openForLocking(path: string): number {
   try {
     return trustedFiles.open(path, constants.O_RDWR);

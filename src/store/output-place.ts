@@ -37,7 +37,10 @@ export function placeOf(typed: string): Place {
   return { typed, parent: realParent(dirname(whole)), name: basename(whole) };
 }
 
-/** The last parts need not exist. Tries again if another run creates or removes some. */
+/**
+ * Returns the real path of an output's parent directory, whose last parts need not exist. Tries again if another run
+ * creates or removes a part of the path meanwhile.
+ */
 function realParent(path: string): string {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -76,7 +79,10 @@ function realPath(path: string): string {
   }
 }
 
-/** Does not follow a link. `typed` is the path in errors. */
+/**
+ * Returns the stats of the entry itself, without following a link; null if there is no entry. Errors name the path
+ * `typed`.
+ */
 export function lstatOrNull(path: string, typed = path): Stats | null {
   return orNull(path, typed, lstatSync);
 }
@@ -101,7 +107,10 @@ export function freePath(place: Place, ending: string): string {
   for (let n = 2; ; n++) if (lstatOrNull(`${path}-${n}`) === null) return `${path}-${n}`;
 }
 
-/** In place of a subdirectory that `holdsOurs` accepts, returns its entries, unless it is empty. */
+/**
+ * Returns the sorted relative paths of a directory's entries. In place of a subdirectory that `holdsOurs` accepts,
+ * returns the entries of the subdirectory, unless it is empty.
+ */
 export function namesBelow(path: string, holdsOurs: (directory: string) => boolean = () => true): string[] {
   return readdirSync(path)
     .flatMap((name) => {
@@ -113,7 +122,7 @@ export function namesBelow(path: string, holdsOurs: (directory: string) => boole
     .sort();
 }
 
-/** Returns an empty list if the directory cannot be read. */
+/** Returns the names in a directory; an empty list if the directory cannot be read. */
 export function namesIn(path: string): string[] {
   try {
     return readdirSync(path);
@@ -122,7 +131,10 @@ export function namesIn(path: string): string[] {
   }
 }
 
-/** Never throws, and follows no link. On Linux, nobody can substitute another directory meanwhile. */
+/**
+ * Removes a file or directory of our own, with its content, and follows no link. Never throws: what cannot be removed
+ * stays. On Linux, a directory is emptied through its descriptor, so nobody can substitute another directory meanwhile.
+ */
 export function removeQuietly(path: string): void {
   try {
     remove(path);
@@ -144,7 +156,7 @@ function remove(path: string): void {
   rmdirSync(path);
 }
 
-/** On Linux, the path stays valid if the directory is renamed. */
+/** Returns a path to an open directory. On Linux, this path stays valid if the directory is renamed. */
 export const insideOf = (fd: number, path: string) =>
   process.platform === "linux" ? `/proc/self/fd/${fd}` : path;
 

@@ -4,14 +4,20 @@ import { inspectOutput } from "./existing-output.ts";
 import { type Place, pathOf, placeOf } from "./output-place.ts";
 import * as stagedFile from "./staged-file.ts";
 
-/** Changes nothing. Does not check write permission in the parent. */
+/**
+ * Checks that a result may replace what is at the path: nothing, an empty directory, or an earlier result. Changes
+ * nothing, and does not check write permission in the parent.
+ */
 export function checkDirectory(path: string): void {
   const place = placeOf(path);
   const existing = inspectOutput(place);
   if (existing.kind !== "absent") checkReplaceable(place, existing.stats);
 }
 
-/** A device or a pipe has no place. */
+/**
+ * Checks that a directory and files can be written, and returns their places. A device or a pipe has no place, because
+ * it is written directly.
+ */
 export function check(directory: string | undefined, files: readonly string[]): Place[] {
   if (directory !== undefined) checkDirectory(directory);
   for (const file of files) stagedFile.checkOutputFile(file);
@@ -21,7 +27,10 @@ export function check(directory: string | undefined, files: readonly string[]): 
 
 const stickyBit = 0o1000;
 
-/** In a sticky parent such as /tmp, root and the owners of the directory and the parent may replace the directory. */
+/**
+ * Throws a UserError unless the directory can be replaced. This takes permission to empty the directory and, in a
+ * sticky parent such as /tmp, also that the user is root or owns the directory or its parent.
+ */
 function checkReplaceable(place: Place, { uid }: Stats): void {
   const parent = statSync(place.parent);
   const user = process.getuid?.() ?? 0;

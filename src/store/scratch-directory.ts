@@ -33,7 +33,10 @@ export class ScratchDirectory {
     removeStaleDirectories(parent);
   }
 
-  /** If the directory cannot be created, returns the parent and the problem. */
+  /**
+   * Returns the path of the directory. If the directory cannot be created, returns the parent and the problem instead
+   * of throwing.
+   */
   open(): { readonly directory: string; readonly problem: Problem | null } {
     try {
       return { directory: this.path, problem: null };
@@ -93,13 +96,18 @@ function createDirectory(parent: string): Created {
         throw error;
       }
     }
-    // Another run removed the directory as a leftover, before this run had the lock.
+    // Another run removed the directory as a leftover, before this run had the lock. So the next attempt creates
+    // another one.
   }
 }
 
 const attemptsMax = 100;
 
-/** Returns null unless the file is locked, or locks do not work here and the directory is our own. */
+/**
+ * Locks the lock file of a directory, and returns its descriptor. Returns null if another process holds the lock, if
+ * the file was replaced or removed meanwhile or is not a regular file, or if locks do not work here and the directory
+ * may be left over from another run (`isLeftOver`).
+ */
 function lockIn(directory: string, isLeftOver = false): number | null {
   const path = join(directory, lockName);
   const { O_RDWR, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;

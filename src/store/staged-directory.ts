@@ -26,10 +26,16 @@ import * as trustedFiles from "./trusted-files.ts";
 
 /** The errors of a rename if the target has changed since it was examined. */
 const changedTargetCodes = new Set(["ENOTEMPTY", "EEXIST", "ENOTDIR", "ENOENT"]);
-/** This many changes of the target in a row are no coincidence. */
+/**
+ * The maximum number of attempts to publish. An attempt is repeated if the target changed in between, but this many
+ * changes in a row are no coincidence.
+ */
 const attemptsMax = 100;
 
-/** For file systems without an exchange: between two renames, nothing is at the path. */
+/**
+ * Replaces what is at the path on a file system that cannot exchange two paths. Between the two renames, nothing is at
+ * the path.
+ */
 function replaceInTwoSteps(staged: string, place: Place, formerKind: outputLock.HiddenKind): string {
   const path = pathOf(place);
   const aside = outputLock.reserve(place, formerKind);
@@ -48,13 +54,16 @@ function replaceInTwoSteps(staged: string, place: Place, formerKind: outputLock.
 }
 
 export type FormerResults = {
-  /** The rest of the replaced result, if it could not be removed completely. */
+  /** Where the rest of the replaced result is, if it could not be removed completely; otherwise null. */
   readonly leftPath: string | null;
   /** Where the replaced result is, if it was to be kept; otherwise null. */
   readonly keptPath: string | null;
 };
 
-/** Without `keepCount`, results that were kept before stay. */
+/**
+ * Keeps or removes the replaced result, and removes the oldest kept results, of which `keepCount` stay. Without
+ * `keepCount`, all results that were kept before stay.
+ */
 function settleFormer(former: string | null, place: Place, keepCount: number | undefined): FormerResults {
   const isKept = former !== null && keepCount !== undefined && keepCount > 0;
   const keptPath = isKept ? keepResult(former, place) : null;
@@ -64,7 +73,10 @@ function settleFormer(former: string | null, place: Place, keepCount: number | u
   return { leftPath, keptPath };
 }
 
-/** The result is renamed first: if this run dies, no kept result is incomplete. */
+/**
+ * Removes a kept result. It is renamed to a hidden name first. So if this run dies, no kept result is incomplete, and
+ * the next run removes the rest.
+ */
 function removeKept(old: Place, place: Place): void {
   const hidden = outputLock.reserve(place, "new");
   try {
@@ -75,7 +87,10 @@ function removeKept(old: Place, place: Place): void {
   }
 }
 
-/** If removing fails, the rest is left next to the place, and its path is returned. */
+/**
+ * Removes a former result, file by file. If that fails, for example because someone added a file, the rest is left next
+ * to the place, and its path is returned; otherwise null.
+ */
 function removeFormer(former: string, place: Place): string | null {
   try {
     const existing = inspectOutput({ ...place, parent: dirname(former), name: basename(former) });
@@ -118,7 +133,11 @@ type PublishOptions = {
   readonly exchangePaths?: typeof exchange;
 };
 
-/** Every call is synchronous, so signals are handled between calls, and `discard` may follow any call. */
+/**
+ * A result that is being written next to its place, on the same file system. `publish` moves the complete result to its
+ * path; `discard` removes it and leaves the path untouched. Every call is synchronous, so signals are handled between
+ * calls, and `discard` may follow any call.
+ */
 class StagedDirectory {
   private readonly place: Place;
   private readonly staged: outputLock.HiddenPath;
@@ -131,7 +150,8 @@ class StagedDirectory {
 
   constructor(place: Place) {
     this.place = place;
-    // Before taking the hidden name, which a result that was not published may still have.
+    // Leftovers are recovered before the hidden name is taken, because a result that this process failed to publish may
+    // still have that name.
     outputLock.tryWrite(place.typed, () => outputLock.recoverStaleOutputs(place));
     this.removeParents = outputLock.tryWrite(place.typed, () => outputLock.makeParents(place));
     this.staged = new outputLock.HiddenPath(place, "new");
@@ -171,7 +191,10 @@ class StagedDirectory {
     outputLock.tryWrite(typed, () => beginFlush(fd));
   }
 
-  /** Moves the result in one step, or in two where the file system cannot exchange paths. */
+  /**
+   * Flushes the result to the device, then moves it to its place: in one step, or in two where the file system cannot
+   * exchange two paths.
+   */
   publish({ keepCount, exchangePaths = exchange }: PublishOptions = {}): FormerResults {
     outputLock.tryWrite(this.place.typed, () => this.flushFiles());
     if (!canRenameOpen) this.closeFiles();
@@ -179,7 +202,7 @@ class StagedDirectory {
     this.isStaged = false;
     this.closeFiles();
     return outputLock.tryWrite(this.place.typed, () => {
-      // Before anything of the old result is removed, the new one is on the device.
+      // The new result is in place and on the device before anything of the old one is removed.
       flushDirectory(this.place.parent);
       this.staged.release();
       return settleFormer(former, this.place, keepCount);
@@ -242,7 +265,10 @@ class StagedDirectory {
     }
   }
 
-  /** Returns the path of the former result, or null. Tries again if another run publishes meanwhile. */
+  /**
+   * Moves the result to its place. Returns the path of the former result, or null if there was none. Tries again if
+   * another run publishes meanwhile.
+   */
   private takePlace(keepsFormer: boolean, exchangePaths: typeof exchange): string | null {
     const { staged, place } = this;
     const path = pathOf(place);
@@ -252,14 +278,16 @@ class StagedDirectory {
         this.settlePermissions(existing.kind === "absent" ? null : existing.stats);
         if (existing.kind === "result") {
           const formerKind: outputLock.HiddenKind = keepsFormer ? `keep-${recordMark(path)}` : "old";
-          // The exchange gives this name to the former result.
+          // If the former result is to be kept, the staged result gets a `keep-…` name first. The exchange gives this
+          // name to the former result, so a later run can recover it even if this run dies.
           if (keepsFormer) staged.moveTo(formerKind);
           if (exchangePaths(staged.path, path)) return staged.path;
           staged.moveTo("new");
           return replaceInTwoSteps(staged.path, place, formerKind);
         }
         if (existing.kind === "empty" && !canRenameOntoEmpty) rmdirSync(path);
-        // Atomic. Refused if anything but an empty directory has appeared meanwhile.
+        // The rename is atomic. The system refuses it if anything but an empty directory has appeared at the path
+        // meanwhile.
         rename(staged.path, path);
         return null;
       } catch (error) {

@@ -9,7 +9,10 @@ import * as trustedFiles from "./trusted-files.ts";
 
 const flushAfterBytes = scaled(2 ** 24, 128);
 
-/** Changes nothing. Does not check whether the directory permits writing. */
+/**
+ * Checks that a file may be written at the path, without changing anything. Does not check whether the directory
+ * permits writing.
+ */
 export function checkOutputFile(path: string): void {
   const { place, former } = inspectTarget(path);
   if (former !== null && !former.isFile()) return;
@@ -21,17 +24,23 @@ export function checkOutputFile(path: string): void {
   }
 }
 
-/** Returns null for a device or a pipe, which is written directly. */
+/**
+ * Returns the place of a file that is staged next to it. Returns null for a device or a pipe, because it is written
+ * directly.
+ */
 export function placeOfFile(path: string): Place | null {
   const { place, former } = inspectTarget(path);
   return former === null || former.isFile() ? place : null;
 }
 
-/** Registers a function for when the process stops. Returns a function that unregisters it. */
+/** Registers `undo`, which undoes a half-done step if the process stops. Returns a function that unregisters it. */
 export type Guard = (undo: () => void) => () => void;
 export const noGuard: Guard = () => () => {};
 
-/** `write` publishes the staged output at its end. After an error, it is discarded. */
+/**
+ * Runs `write`, which publishes the staged output at its end. If `write` throws, or if the process stops, discards the
+ * staged output.
+ */
 export async function use<Staged extends { discard(): void }, Made>(
   staged: Staged,
   guard: Guard,
@@ -72,7 +81,7 @@ class StagedFile implements ByteSink {
   private readonly place: Place;
   /** What is already at the path; null if there is nothing. */
   private readonly former: Stats | null;
-  /** null for a device or a pipe, which is written directly. */
+  /** Where the bytes are staged; null for a device or a pipe, which is written directly. */
   private readonly path: string | null;
   private fd: number | null = null;
   private unflushedBytes = 0;
@@ -119,7 +128,10 @@ class StagedFile implements ByteSink {
     if (error) outputLock.tryWrite(this.typed, () => ignoreMissingFlush(error));
   }
 
-  /** For a header that is known only at the end. Throws for a device or a pipe. */
+  /**
+   * Overwrites bytes that were written before, for a header that is known only at the end. Throws for a device or a
+   * pipe.
+   */
   overwrite(chunk: Uint8Array, pos: number): void {
     if (this.path === null) {
       throw new UserError(`"${this.typed}" cannot be written: it is not a regular file`, {
@@ -149,7 +161,10 @@ class StagedFile implements ByteSink {
     });
   }
 
-  /** If Windows refuses to replace the target, the file is left next to it. */
+  /**
+   * Moves the file to its path. If Windows refuses to replace the target, the file is left next to the target, and the
+   * error says where.
+   */
   private takePlace(path: string): void {
     try {
       rename(path, pathOf(this.place));
@@ -163,7 +178,10 @@ class StagedFile implements ByteSink {
     }
   }
 
-  /** Removes the staged file, if any, and leaves the target alone. */
+  /**
+   * Removes the staged file, and leaves the target alone. After the file was published, there is nothing left to
+   * remove.
+   */
   discard(): void {
     this.close();
     if (this.path === null) return;
@@ -177,7 +195,10 @@ class StagedFile implements ByteSink {
   }
 }
 
-/** The target of a link is replaced, not the link. */
+/**
+ * Finds the file that writing to a path would replace (`former`), and its place. Links are followed, because the target
+ * of a link is replaced, not the link.
+ */
 function inspectTarget(path: string): { place: Place; former: Stats | null } {
   const place = placeOf(trustedFiles.followLinks(path));
   // /dev/stdout may lead to a name that is not a path, such as "pipe:[4711]".
@@ -187,7 +208,8 @@ function inspectTarget(path: string): { place: Place; former: Stats | null } {
   if (former?.isDirectory() || isForDirectory) {
     throw new UserError(`"${path}" cannot be written: it is a directory`, { hint: "name a file" });
   }
-  // The user who created a pipe or a device could read the data.
+  // A pipe or a device would be written directly, so the user who created it could read the data. That user must be
+  // trusted.
   if (named !== null && !named.isFile()) trustedFiles.checkOwner(pathOf(place), named);
   return { place: { ...place, typed: path }, former };
 }

@@ -17,9 +17,17 @@ import { dirname, isAbsolute } from "node:path";
 import { systemError, UserError } from "#runtime";
 import { lstatOrNull } from "./output-place.ts";
 
-/* In directories that others may write to, files with our names may be anyone's: pipes, links, false content. */
+/*
+ * In a directory that others may write to, a file with one of our names may be anyone's: a pipe that blocks its reader,
+ * a link to a file that an attacker wants to destroy, a file with false content. The functions here open such files:
+ * they follow no untrusted link, do not block, and check the open descriptor.
+ */
 
-/** If everybody may write to the directory, only this user, root and the directory's owner are trusted. */
+/**
+ * Whether the owner of an entry is trusted in its directory. If everybody may write to the directory, only this user,
+ * root and the directory's owner are trusted. Otherwise every owner is trusted, because the directory's owner decides
+ * who may write there.
+ */
 export function isTrusted(entry: Stats, directory: Stats): boolean {
   return !isOpenToAll(directory) || isOwnOrRoots(entry) || entry.uid === directory.uid;
 }
@@ -32,7 +40,10 @@ export const isOwn = ({ uid }: Stats) => uid === (process.geteuid?.() ?? uid);
 /** Whether only this user and root can have created the entries of a directory. */
 const isClosed = (directory: Stats) => isOwnOrRoots(directory) && (directory.mode & 0o022) === 0;
 
-/** Thrown for a file with one of our names that must not be used. */
+/**
+ * Thrown for a file that must not be used, because an untrusted user may have put it there, or because it is not a
+ * regular file.
+ */
 export class Untrusted extends UserError {
   constructor(
     readonly path: string,
@@ -44,7 +55,7 @@ export class Untrusted extends UserError {
   }
 }
 
-/** Throws `Untrusted` unless it is a regular file of a trusted user. */
+/** Opens a file with one of our names. Throws `Untrusted` unless it is a regular file of a trusted user. */
 export function open(path: string, access = constants.O_RDONLY): number {
   const fd = openWithoutLink(path, access);
   try {
@@ -65,7 +76,7 @@ function openWithoutLink(path: string, access: number): number {
   }
 }
 
-/** The errors of opening a link, a socket, or a directory for writing. */
+/** What the system's errors mean when a link is opened, a directory is opened for writing, or a socket is opened. */
 const untrustedByCode: Readonly<Record<string, string>> = {
   ELOOP: "it is a symbolic link",
   EISDIR: "it is a directory",
@@ -78,7 +89,7 @@ function checkTrusted(path: string, stats: Stats): void {
   checkOwner(path, stats);
 }
 
-/** Throws `Untrusted` unless `isTrusted`. */
+/** Throws `Untrusted` if the file's owner is not trusted in the file's directory (`isTrusted`). */
 export function checkOwner(path: string, stats: Stats): void {
   if (isTrusted(stats, statSync(dirname(path)))) return;
   throw new Untrusted(
@@ -96,7 +107,10 @@ export function readTrusted(path: string): Buffer {
   }
 }
 
-/** A link itself is removed. Throws `Untrusted` if the owner is not trusted. */
+/**
+ * Removes a file with one of our names, if it exists. If it is a link, the link itself is removed. Throws `Untrusted`
+ * if its owner is not trusted.
+ */
 export function remove(path: string): void {
   const stats = lstatOrNull(path);
   if (stats === null) return;
@@ -104,7 +118,10 @@ export function remove(path: string): void {
   unlinkSync(path);
 }
 
-/** A link's creator decides which file is written, so others' links are refused, except in closed directories. */
+/**
+ * Follows the links of a path to be written, whose target need not exist. A link's creator decides which file is
+ * written, so a link is followed only if nobody but this user and root can have created it.
+ */
 export function followLinks(path: string): string {
   let found = path;
   for (let n = 0; n < linksMax; n++) {
@@ -125,7 +142,10 @@ export function followLinks(path: string): string {
 /** The maximum number of links that are followed, as in the system itself. */
 const linksMax = 40;
 
-/** Opening a pipe or a device does not block. Throws `Untrusted` for a file of an untrusted user. */
+/**
+ * Opens a file to append to it, and creates it if it is missing. The path may lead to a pipe or a device, so opening
+ * does not block. Throws `Untrusted` for a file that an untrusted user may have created.
+ */
 export function openToAppend(path: string): number {
   const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK, O_NOFOLLOW } = constants;
   const access = O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK;
@@ -149,14 +169,21 @@ function checkAppended(path: string, stats: Stats): void {
   }
 }
 
-/** A staged output is private to its writer until it is published. */
+/** The permissions of a staged output, which is private to its writer until it is published. */
 export const stagedFileMode = 0o600;
 export const stagedDirectoryMode = 0o700;
 
-/** Without set-user-ID and set-group-ID, which are never set. */
+/**
+ * Read, write and execute for owner, group and others. An output never gets the set-user-ID and set-group-ID bits of
+ * what it replaces.
+ */
 const plainBits = 0o777;
 
-/** Gives the output the permissions of what it replaces, or `fullMode` masked by the umask. */
+/**
+ * Gives the staged output, open as `fd`, the permissions of the file or directory that it replaces (`former`). If it
+ * replaces nothing, it gets `fullMode` masked by the umask. Owner and group are restored as far as the system allows,
+ * also for the files inside (`innerFds`). The permissions of another user's file are limited by the umask.
+ */
 export function settlePermissions(
   fd: number,
   fullMode: number,
@@ -171,7 +198,7 @@ export function settlePermissions(
   const { uid, gid } = fstatSync(fd);
   const hasGroup = gid === former.gid || attempt(() => fchownSync(fd, uid, former.gid));
   const mode = former.mode & plainBits & (isOwn(former) ? plainBits : allowed);
-  // Another group than the former one gets the permissions of others.
+  // If the output could not be given the former group, its group gets only the permissions that everybody has.
   attempt(() => fchmodSync(fd, hasGroup ? mode : withoutGroup(mode)));
   if (uid !== former.uid) attempt(() => fchownSync(fd, former.uid, hasGroup ? former.gid : gid));
   const now = fstatSync(fd);
@@ -179,7 +206,10 @@ export function settlePermissions(
   for (const inner of innerFds) attempt(() => fchownSync(inner, now.uid, now.gid));
 }
 
-/** Returns null if an untrusted user may have created the replaced file. */
+/**
+ * Returns the stats of the replaced file if its permissions are to be inherited. Returns null if there is no such file,
+ * or if an untrusted user may have created it.
+ */
 export function formerToInherit(former: Stats | null, parent: string): Stats | null {
   return former !== null && isTrusted(former, statSync(parent)) ? former : null;
 }

@@ -10,7 +10,10 @@ export type RunOutput = {
   readonly name: Message;
   /** A path, or an open descriptor as a number. */
   readonly path: string | number;
-  /** A file or an earlier result is replaced; a log is appended to. */
+  /**
+   * A file is replaced, and so is a directory that holds an earlier result. A log is appended to. A cache is a
+   * directory into which only this program writes.
+   */
   readonly kind: "file" | "directory" | "log" | "cache";
 };
 
@@ -29,15 +32,21 @@ export type RunInput = {
 type Place = RunOutput & {
   /** The output's present or future path, with links resolved. */
   readonly real: string;
-  /** Device and inode of the file or directory and, if that is replaced, of its entries. */
+  /**
+   * The identities (device and inode) of the file or directory and, if a directory is replaced, of the files and
+   * directories in it.
+   */
   readonly ids: ReadonlySet<string>;
   /** Like `ids`, but rounded to JavaScript numbers, as `device` and `inode` of an input are. */
   readonly looseIds: ReadonlySet<string>;
-  /** Whether it is an open descriptor to which writing harms no input. */
+  /**
+   * Whether writing harms no input, because the output is an open descriptor of something other than a file with
+   * content.
+   */
   readonly isHarmless: boolean;
 };
 
-/** Thrown if, for example, an output is an input of the run or contains one. */
+/** Thrown if an output is where it must not be: for example, if it is an input of the run or contains one. */
 export class MisplacedOutput extends UserError {
   constructor(
     message: Message,
@@ -49,7 +58,10 @@ export class MisplacedOutput extends UserError {
   }
 }
 
-/** Examined before the run writes. Inodes are compared, so links and mounts make no difference. */
+/**
+ * All outputs of a run, examined before the run writes anything. Outputs and inputs are compared by inode, so links,
+ * hard links and mounts make no difference.
+ */
 export class WrittenPlaces {
   private readonly places: readonly Place[];
   private readonly directories: readonly Place[];
@@ -61,7 +73,9 @@ export class WrittenPlaces {
     this.directories = this.places.filter(isDirectory);
   }
 
-  /** Throws if writing an output could harm an input, or if an output directory contains one. */
+  /**
+   * Throws if writing an output could harm an input of the run, or if an output directory or a cache contains an input.
+   */
   refuseOverlap(read: readonly RunInput[]): void {
     if (this.places.length === 0) return;
     for (const one of read) {
@@ -72,7 +86,10 @@ export class WrittenPlaces {
     }
   }
 
-  /** Refuses outputs inside a directory that is replaced, and a log that is also another output. */
+  /**
+   * Refuses a file, a log or a cache inside a directory that is replaced or inside a cache, and a log that is also
+   * another output. Standard output is never refused.
+   */
   refuseNesting(): void {
     for (const place of this.places.filter(({ kind, path }) => kind !== "directory" && path !== 1)) {
       const { name, path, real, kind } = place;
@@ -91,7 +108,8 @@ export class WrittenPlaces {
 
   private around({ path, device }: RunInput): Place | undefined {
     if (path === "-" || this.directories.length === 0) return undefined;
-    // An examined input is where it was found; a typed path may lead anywhere.
+    // An input that was already examined is in the folder where it was found. Any other path may be a link, so its real
+    // path is looked up.
     const folder = dirname(device === undefined ? realPathOf(path) : path);
     const known = this.directoriesOfFolders;
     if (!known.has(folder)) known.set(folder, directoryAround(folder, this.directories));
@@ -137,7 +155,10 @@ function statsOf(path: string | number): BigIntStats | null {
   }
 }
 
-/** Returns null without a file or inode numbers, and for a terminal or /dev/null. */
+/**
+ * Returns the identity of a file. Returns null if there is no file, if writing cannot harm it (a terminal, /dev/null),
+ * or if the file system has no inode numbers.
+ */
 const idOf = (stats: BigIntStats | null) =>
   stats === null || stats.isCharacterDevice() || stats.ino === 0n ? null : `${stats.dev} ${stats.ino}`;
 
@@ -158,7 +179,7 @@ function examine(written: RunOutput): Place {
   };
 }
 
-/** Nothing but the files and directories of a result would be replaced. */
+/** Lists the files and directories of the result at this path. Nothing else at the path would be replaced. */
 function namesOfResult(path: string): string[] {
   try {
     const existing = inspectOutput(placeOf(path));
@@ -178,7 +199,10 @@ function isSame({ ids, looseIds, real }: Place, { path, isStream, device, inode 
   return path !== "-" && !stats?.isCharacterDevice() && real === realPathOf(path);
 }
 
-/** Inodes are compared, too, because a mount gives a directory a second path. */
+/**
+ * Returns the output directory that is the folder or contains it; undefined if there is none. Inodes are compared, too,
+ * because a mount gives a directory a second path.
+ */
 function directoryAround(folder: string, directories: readonly Place[]): Place | undefined {
   let at = realFolder(folder);
   const named = directories.find(({ real }) => isWithin(at, real));

@@ -43,7 +43,7 @@ export async function open(
   return { ...parts, specialTokensAsText };
 }
 
-/** Warns once for all tokenizers with the same setting. */
+/** Warns about settings of tokenizers that are not applied, once for all tokenizers with the same setting. */
 export function warnOf(
   tokenizers: readonly { readonly name: string; readonly parts: TokenizerParts }[],
   output: Pick<Output, "tell">,
@@ -55,7 +55,10 @@ export function warnOf(
   }
 }
 
-/** Returns the directory's name if the file has a usual name, such as tokenizer.json. */
+/**
+ * Returns the name of the tokenizer's directory if its file has a usual name, such as tokenizer.json. Otherwise returns
+ * the name of the file or directory, without an ending .json or .tiktoken.
+ */
 export function nameOf(path: string): string {
   const isUsual = formats.usualNames.includes(basename(path));
   return (isUsual ? basename(dirname(path)) : basename(path).replace(/(?<=.)\.(json|tiktoken)$/, "")) || path;

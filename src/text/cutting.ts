@@ -10,13 +10,16 @@ import {
 
 export type { PrefixRule };
 
-/** A token that is found before the pattern cuts the text. The fields are HF's. */
+/**
+ * An added token: the kernel finds it in a text before the pattern cuts the text. Its fields mean what they mean in
+ * HF's tokenizer.json.
+ */
 export type AddedToken = {
   readonly id: number;
   readonly content: string;
   /** Whether it is a special token. With `--special-tokens-as-text`, special tokens stay text. */
   readonly special: boolean;
-  /** Whether it is searched for in the normalized text. */
+  /** Whether the token is searched for in the normalized text. If not, it is found before normalization. */
   readonly normalized: boolean;
   /** Whether it also consumes the whitespace before it. */
   readonly lstrip: boolean;
@@ -38,9 +41,9 @@ export const plainSpecial = {
 export type Cutting = {
   readonly pattern: CompiledPattern;
   readonly normalization: Normalization | null;
-  /** Whether spaces are put before the parts between added tokens. */
+  /** Whether spaces are put before sections, which are the parts of a text between added tokens. */
   readonly addsPrefixSpace: boolean;
-  /** Which sections get a space; by default, all that do not begin with one. */
+  /** Which sections get a space if `addsPrefixSpace` is set; by default, all that do not begin with a space. */
   readonly prefixRule?: PrefixRule;
   /** Whether each line gets a space, as a section does. */
   readonly isLinewise?: boolean;
@@ -49,7 +52,10 @@ export type Cutting = {
   readonly specialTokensAsText?: boolean;
 };
 
-/** Special tokens are found first; the sections between them are normalized and cut. */
+/**
+ * Returns a cutting all of whose added tokens are special. They are found first; the sections between them are
+ * normalized, if `normalization` is given, and cut by the pattern.
+ */
 export const plain = (
   pattern: CompiledPattern,
   specialTokens: readonly string[] = [],
@@ -73,14 +79,20 @@ export const looksAround = ({ addedTokens }: Pick<Cutting, "addedTokens">) =>
 const findsNone = ({ addedTokens, specialTokensAsText = false }: Cutting) =>
   addedTokens.every(({ special }) => special && specialTokensAsText);
 
-/** Whether the pattern sees the text unchanged, but for added tokens that are removed. */
+/**
+ * Whether the pattern sees the text between added tokens unchanged. If so, there is no normalization and no prefix
+ * space, and added tokens are either never found, or all found in one search, whatever is next to them.
+ */
 export function isCutUnchanged(cutting: Cutting): boolean {
   const { addedTokens } = cutting;
   const areAlike = addedTokens.every(({ normalized }) => normalized === addedTokens[0]!.normalized);
   return !changesText(cutting) && (findsNone(cutting) || (areAlike && !looksAround(cutting)));
 }
 
-/** Returns the tokens to find while cutting; none if they are found before (`sectionSettings`). */
+/**
+ * Returns the tokens that the kernel searches for while it cuts a text. There are none if an earlier step finds the
+ * added tokens (`sectionSettings`).
+ */
 export const tokensWhileCutting = (cutting: Cutting): TokenToFind[] =>
   isCutUnchanged({ ...cutting, specialTokensAsText: false }) ? cutting.addedTokens.map(toFind) : [];
 
@@ -115,7 +127,11 @@ export function sectionSettings(cutting: Cutting): SectionSettings {
 export const describe = (cutting: Cutting): Uint8Array<ArrayBuffer> =>
   describeSections(sectionSettings(cutting));
 
-/** Whether a text can be cut into ranges by its bytes alone. */
+/**
+ * Whether the bytes of a text alone tell where it can be cut into ranges. They do not if a normalization or a prefix
+ * space changes the text, or if some added tokens depend on their neighbours, are found in a second search, or are
+ * found although special tokens stay text.
+ */
 export function canBeCut(cutting: Cutting): boolean {
   const { addedTokens } = cutting;
   if (changesText(cutting) || looksAround(cutting)) return false;
@@ -123,7 +139,11 @@ export function canBeCut(cutting: Cutting): boolean {
   return new Set(addedTokens.map((token) => token.normalized)).size < 2;
 }
 
-/** Whether `canBeCut` is true, or would be without normalization, with all added tokens found before it. */
+/**
+ * Whether a text can be cut into ranges by its bytes: either `canBeCut` is true, or normalization is the only obstacle,
+ * and all added tokens are found before it. In the second case, a cut is possible only between characters that
+ * normalization does not change.
+ */
 export function canBeCutSafely(cutting: Cutting): boolean {
   const isOnlyNormalized =
     cutting.normalization !== null &&
@@ -132,7 +152,10 @@ export function canBeCutSafely(cutting: Cutting): boolean {
   return canBeCut(cutting) || isOnlyNormalized;
 }
 
-/** `pattern` is null if threads may cut at the tokens only; with `keepsTextsWhole`, they may cut nowhere. */
+/**
+ * Returns where threads may cut a text: at the given `specialTokens` and, if `pattern` is not null, also at safe cuts.
+ * With `keepsTextsWhole`, they may cut nowhere.
+ */
 export function textCutting(cutting: Cutting) {
   const inBytes = (tokens: readonly string[]): Uint8Array[] =>
     tokens.map((token) => new TextEncoder().encode(token));

@@ -1,4 +1,5 @@
-// How a text becomes pretokens, which a taker counts, encodes or lifts (counts as sequences of ids).
+// Turns a text into pretokens: added tokens are found, and the text between them is normalized and cut by the pattern.
+// A taker receives the pretokens, and counts, encodes or lifts them.
 
 export type { AddedToken, Cutting } from "./cutting.ts";
 export * as cuttings from "./cutting.ts";

@@ -2,7 +2,10 @@ import { schema } from "#bytes";
 import { type Message, phrase, UserError, usageError } from "#runtime";
 import { TextSections, type TextSink } from "./text-sections.ts";
 
-/** Unicode's normal forms, and lower case by character. The kernel identifies a step by its index. */
+/**
+ * The steps of which a normalization can consist: Unicode's normal forms, and lower case, which changes each character
+ * by itself. The kernel identifies a step by its index in this list.
+ */
 export const stepNames = ["NFC", "NFD", "NFKC", "NFKD", "lowercase"] as const;
 export type Step = (typeof stepNames)[number];
 
@@ -42,10 +45,13 @@ export function stepIndices(normalization: Normalization): number[] {
   return steps;
 }
 
-/** Set in a character's facts if no boundary is before the character. */
+/** The bit in a character's facts (`factsOf`) that is set if no normalization boundary is before the character. */
 const noBoundaryBit = 1 << 10;
 
-/** Normalizes as HF does. Bytes that are not valid UTF-8 stay unchanged, and separate the texts around them. */
+/**
+ * Normalizes whole texts as HF does, and answers questions about single characters. Bytes that are not valid UTF-8 stay
+ * unchanged, and the texts before and after them are normalized separately.
+ */
 export class TextNormalizer {
   private readonly sections: TextSections;
   private readonly lowers: boolean;
@@ -84,12 +90,18 @@ export class TextNormalizer {
     return this.sections.kernel.exports.factsOf(codePoint) === 0;
   }
 
-  /** Whether texts before and from the character on are normalized separately (UAX #15). */
+  /**
+   * Whether a normalization boundary is before the character (UAX #15): the text before it and the text from it on are
+   * then normalized separately.
+   */
   hasBoundaryBefore(codePoint: number): boolean {
     return (this.sections.kernel.exports.factsOf(codePoint) & noBoundaryBit) === 0;
   }
 
-  /** Lowers ASCII letters if a step lowers letters. */
+  /**
+   * Returns the bytes with ASCII letters in lower case if the normalization has the step `lowercase`; otherwise returns
+   * them unchanged.
+   */
   lowered(bytes: Uint8Array): Uint8Array {
     return this.lowers ? loweredAscii(bytes) : bytes;
   }

@@ -6,38 +6,56 @@ import type { TokenToFind } from "./text-sections.ts";
 import * as tokensToFind from "./tokens-to-find.ts";
 import type { CutWindow } from "./window-of-text.ts";
 
-/** Takes pretokens, to count, to encode or to lift them. It owns their text. */
+/**
+ * Takes pretokens, to count, to encode or to lift them. The taker owns the memory in which the text of the pretokens
+ * is.
+ */
 export interface Taker {
   readonly kernel: kernels.Kernel;
-  /** The text has at least `capacityBytes` bytes. Its address and content stay the same. */
+  /**
+   * Returns the text, with room for at least `capacityBytes` bytes. A later call, even for more bytes, keeps the text's
+   * address and what was written to it.
+   */
   text(capacityBytes: number): Text;
   /** Takes pretokens [ends[i], ends[i + 1]) of the text, for i from 0 to endCount - 2. */
   take(ends: Int32Array, endCount: number): void;
-  /** `done` is below 0 if the kernel ran out of memory, which is an error. */
+  /**
+   * Handles the result of a kernel call that itself processed pretokens (`takeText`, `lookAhead`). If `done` is below
+   * 0, the kernel ran out of memory, which is an error.
+   */
   kernelTook(done: number): void;
-  /** Takes an added token that was found before the text was cut. */
+  /**
+   * Takes an added token that was found before the text was cut, with its size in the text. A taker that ignores such
+   * tokens has no such method.
+   */
   takeToken?(id: number, byteCount: number): void;
   /** Extends the last token by this much white space after it. */
   strip?(byteCount: number): void;
   /** Takes a space that is inserted here, and is not in the text. */
   takeSpace?(): void;
-  /** Called when bytes [start, end) of the text were normalized to `newSize` other bytes. */
+  /**
+   * Called when bytes [start, end) of the text were normalized to `newSize` other bytes. This happens for each change
+   * if changes were requested (`TextChain.open`), and may also happen otherwise if the text has segments.
+   */
   change?(start: number, end: number, newSize: number): void;
 }
 
 /**
- * For each text, call `start`; for each window `searchText`, `take` until it returns true, and `shift`; and at the end
- * `lookAhead`, if another range continues the text.
+ * Cuts texts that arrive window by window: the kernel finds tokens and pretokens, and passes them to a taker. For each
+ * text, call `start`. For each of its windows, call `searchText`, then `take` until it returns true, then `shift`. If
+ * another range continues the text, call `lookAhead` at the end.
  */
 export class Pretokens {
   private readonly kernel: kernels.Kernel;
   private readonly scan: KernelScan;
   private readonly stateCount: number;
-  /** Whether the kernel has memory for safe cuts; undefined before the first search. */
+  /**
+   * Whether the kernel has memory for the tables of safe cuts. Undefined before the first search, which sets them up.
+   */
   private findsCuts: boolean | undefined;
-  /** The size of the longest token that is searched for; 0 without tokens. */
+  /** The size in bytes of the longest token that is searched for; 0 if there are no tokens. */
   readonly tokenBytesMax: number;
-  /** Throws a UserError if the kernel's memory is too small for the tables. */
+  /** Throws a UserError if the kernel's memory is too small for the tables of the pattern or of the tokens. */
   constructor(
     automata: CompiledPattern["automata"],
     tokens: readonly TokenToFind[],
@@ -59,7 +77,7 @@ export class Pretokens {
     this.scan = scan;
   }
 
-  /** Applies to the following texts. */
+  /** Sets, for the following texts, whether tokens are searched for, and whether special tokens stay text. */
   lookForTokens(areFound: boolean, areSpecialKept: boolean): void {
     this.kernel.exports.lookForTokens(areFound, areSpecialKept);
   }
@@ -73,7 +91,7 @@ export class Pretokens {
     return this.kernel.exports.isInside() !== 0;
   }
 
-  /** The number of nonempty documents so far. Each token that is found ends a document. */
+  /** The number of documents so far that have at least one byte. Each token that is found ends a document. */
   get documentCount(): number {
     return this.kernel.exports.documents();
   }
@@ -83,26 +101,30 @@ export class Pretokens {
     return this.kernel.exports.invalidBytes();
   }
 
-  /** The first byte in the last `take` that is not valid UTF-8, or -1. */
+  /** The position of the first byte in the last `take` that is not part of valid UTF-8; -1 if there is none. */
   get firstInvalidPos(): number {
     return this.kernel.exports.firstInvalidPosition();
   }
 
-  /** With `isInside`, the text continues a document of an earlier range. */
+  /** Begins a text at `pos`. With `isInside`, the text continues a document that began in an earlier range. */
   start(pos: number, isInside: boolean): void {
     this.kernel.exports.openText(pos, Number(isInside));
   }
 
-  /** Declares that the text has changed. Bytes before `limit` may be read. */
+  /** Restarts the search for tokens after the text has changed. Bytes before `limit` may be read. */
   searchText(limit: number): void {
     this.kernel.exports.searchText(limit);
   }
 
-  /** Returns false if the slice of work ended first; then call it again. */
+  /**
+   * Takes a part of the text. Returns false if the slice of work ended first; then call `take` again with the same
+   * part.
+   */
   take({ end, sureEnd, stop, limit, endsText }: TextPart): boolean {
     const { scan } = this;
     const { exports } = this.kernel;
-    // Calls of `scanPosition` take a noticeable share of the time for a short text.
+    // Once all tables are set up, `scanPosition` is not called, because its calls take a noticeable share of the time
+    // for a short text.
     const { isComplete } = scan;
     if (!isComplete) scan.prepare();
     const posBefore = isComplete ? 0 : exports.scanPosition();
@@ -112,17 +134,26 @@ export class Pretokens {
     return done === 1;
   }
 
-  /** The character at `end` decides where the last pretoken ends, but is not taken. */
+  /**
+   * Takes the last pretoken before `end`, whose end depends on the character at `end`. That character itself is not
+   * taken.
+   */
   lookAhead(end: number, limit: number): void {
     this.taker.kernelTook(this.kernel.exports.lookAhead(end, limit));
   }
 
-  /** Declares that the next search for safe cuts is in a window (src/kernel/text/cut-windows.ts). */
+  /**
+   * Declares that the next search for safe cuts is in a part of a text that was normalized without the rest. No cut is
+   * made in its holes or at its barred positions (src/kernel/text/cut-windows.ts).
+   */
   useHoles({ textBytes, holeCount, barredCount }: CutWindow): void {
     this.kernel.exports.useHoles(textBytes, holeCount, barredCount);
   }
 
-  /** Returns -1 if there is no safe cut, or no memory for the search. */
+  /**
+   * Returns the first safe cut in [from, stop), or with `wantsLast` the last one. Returns -1 if none is found, or if
+   * the kernel has no memory for the search.
+   */
   findSafeCut(from: number, stop: number, limit: number, isStart: boolean, wantsLast: boolean): number {
     const { exports } = this.kernel;
     this.findsCuts ??= exports.useSafeCuts(this.stateCount) !== 0;

@@ -2,11 +2,15 @@ import { type kernels, messages, phrase, UserError } from "#runtime";
 import { TextSections } from "./text-sections.ts";
 import { putText } from "./window-of-text.ts";
 
-/** Finds special tokens in bytes, including those that overlap. */
+/**
+ * Finds special tokens in bytes, including tokens that overlap. The kernel that searches is loaded for the first bytes
+ * in which a token may occur.
+ */
 export class SpecialTokenFinder {
   /** The size of the longest token; 0 if there is none. */
   readonly longestBytes: number;
   private readonly tokens: readonly Uint8Array[];
+  /** The prefix that all tokens share. A text without it has no token, so it is not searched. */
   private readonly prefix: Uint8Array;
   private kernel: kernels.TextKernel | undefined;
   private mayOccur = false;

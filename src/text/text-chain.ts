@@ -7,7 +7,10 @@ import * as textParts from "./text-part.ts";
 import { TextSections, type TextSink } from "./text-sections.ts";
 import { makeWindow } from "./window-of-text.ts";
 
-/** A part of a text. Special tokens are found only in trusted parts. */
+/**
+ * A part of a text, trusted or not. An added token is found only if it is inside one segment, and a special token only
+ * if that segment is trusted.
+ */
 export type TextSegment = { readonly bytes: Uint8Array; readonly isTrusted: boolean };
 
 /** A search for a safe cut in [from, to), which may read bytes [start, limit) of the text. */
@@ -21,7 +24,8 @@ type CutSearch = {
 };
 
 /**
- * The chain that processes a text: sections, window, pretokens, taker. A text that is cut unchanged skips the sections.
+ * The chain that processes a text: sections, window, pretokens, taker. The sections are the text between added tokens,
+ * normalized. A text that the pattern sees unchanged skips them, and goes directly to the window.
  */
 export class TextChain {
   /** The maximum number of bytes that are pushed in one step. */
@@ -31,7 +35,10 @@ export class TextChain {
   private sections: TextSections | undefined;
   private direct = false;
   private opened: number | undefined;
-  /** Whether safe cuts are searched for in a normalized part of the text. */
+  /**
+   * Whether safe cuts are searched for in a normalized part of the text, because the bytes of the text alone do not
+   * tell where it can be cut (`canBeCut`).
+   */
   private readonly usesWindows: boolean;
 
   /** @param pretokens cuts the text; by default it is created from `cutting` */
@@ -49,12 +56,18 @@ export class TextChain {
     this.open(cutting.specialTokensAsText ?? false);
   }
 
-  /** Whether the pattern sees texts unchanged; if so, a caller may bypass the chain (`Taker.text`). */
+  /**
+   * Whether the pattern sees texts unchanged. If so, a caller may bypass the chain, and write a text directly into the
+   * memory of the taker (`Taker.text`).
+   */
   get isDirect(): boolean {
     return this.direct;
   }
 
-  /** Applies these settings to the following texts. With `continues`, the next text follows a safe cut. */
+  /**
+   * Sets, for the following texts, whether special tokens stay text, and whether the taker hears of changes. With
+   * `continues`, the next text is the rest of a text from a safe cut on.
+   */
   open(specialTokensAsText: boolean, notesChanges = false, continues = false): void {
     const opened = Number(specialTokensAsText) | (2 * Number(notesChanges));
     if (opened === this.opened && !continues) return;
@@ -75,7 +88,10 @@ export class TextChain {
     return this.window.pendingBytes + (this.sections?.pendingBytes ?? 0);
   }
 
-  /** The bytes of memory to claim for the pending text. */
+  /**
+   * The bytes of memory to claim for the pending text. They are more than its own bytes, because bytes that wait for
+   * their normal form count 16 times: sorting a run of combining marks takes that much memory.
+   */
   get waitingBytes(): number {
     return this.window.pendingBytes + (this.sections?.pendingNeed ?? 0);
   }
@@ -92,8 +108,9 @@ export class TextChain {
   }
 
   /**
-   * Ends the text or, with `following`, a part of it that ends at a safe cut. `following` has the first bytes of the
-   * rest, normalized except perhaps for the case of ASCII letters.
+   * Ends the text; another text may follow. With `following`, only a part of the text ends, at a safe cut, and another
+   * call or thread takes the rest. `following` has the first bytes of the rest in normalized form, except that ASCII
+   * letters may still be in upper case.
    */
   end(following?: Uint8Array): void {
     if (!this.direct) this.sections!.end(this.window, following !== undefined);
@@ -103,7 +120,10 @@ export class TextChain {
     } else if (this.direct) this.window.end();
   }
 
-  /** Takes a text in segments (`continues`: see `open`; `following`: see `end`). Call `open` before the next text. */
+  /**
+   * Takes a text that consists of segments. With `continues`, the text begins at a safe cut; with `following`, it ends
+   * at one (see `end`). Call `open` before the next text.
+   */
   pushSegments(
     segments: readonly TextSegment[],
     notesChanges: boolean,
@@ -124,8 +144,9 @@ export class TextChain {
   }
 
   /**
-   * Takes a part of a text that begins and ends at safe cuts or ends of the text. With `follows`, the part does not
-   * begin the text. `after` is at least `cutReach` bytes of the rest, or all of it; absent if the part ends the text.
+   * Takes a part of a text, given as segments. The part begins and ends at safe cuts or at the ends of the text; with
+   * `follows`, it does not begin the text. `after` is the text after the part: all of it, or at least `cutReach` bytes.
+   * It is absent if the part ends the text.
    */
   pushPart(segments: readonly TextSegment[], follows: boolean, after?: Uint8Array): void {
     const [first, second] = segments;
@@ -159,8 +180,8 @@ export class TextChain {
   }
 
   /**
-   * Returns the first safe cut in [from, to), or with `wantsLast` the last one; -1 if there is none. Only allowed
-   * between two texts. Call `open` before the next one.
+   * Returns the first safe cut in [from, to) of the text, or with `wantsLast` the last one; -1 if none is found. Call
+   * it only between two texts, and call `open` before the next text.
    */
   findSafeCut(text: Uint8Array, from: number, to: number, wantsLast: boolean): number {
     const { cutReach, usesWindows, pretokens } = this;
@@ -206,7 +227,10 @@ export class TextChain {
   }
 }
 
-/** Gathers a section in the taker's text, where the kernel cuts it into pretokens. */
+/**
+ * The window of a chain. It gathers a section in the taker's memory, where the kernel cuts the section and passes the
+ * pretokens to the taker.
+ */
 export class TextWindow implements TextSink {
   private capacityBytes = scaled(1 << 12, 64);
   private text: Text;

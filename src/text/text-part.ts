@@ -15,14 +15,17 @@ export type TextPart = {
 /** The number of bytes after a position that scanning may read: a whole character. */
 export const lookaheadBytes = 4;
 
-/** Returns the part that can be taken when `limit` bytes have arrived and more will follow. */
+/** Returns the part of a text that can be taken when its first `limit` bytes have arrived and more will follow. */
 export function before(limit: number, tokenBytesMax: number): TextPart {
   // A token that begins before `sureEnd` has arrived completely.
   const sureEnd = limit - Math.max(0, tokenBytesMax - 1);
   return { end: limit, sureEnd, stop: sureEnd - lookaheadBytes, limit: sureEnd, endsText: false };
 }
 
-/** Returns the part up to `end`. If the text continues there, bytes before `limit` may be read. */
+/**
+ * Returns the part of a text up to `end`. Without `endsText`, another range continues the text, and bytes before
+ * `limit` may be read.
+ */
 export const to = (end: number, endsText = true, limit = end): TextPart => ({
   end,
   sureEnd: end,

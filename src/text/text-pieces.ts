@@ -26,7 +26,10 @@ export function sectionsOf(cutting: Cutting, text: Uint8Array): TextSection[] {
   return found;
 }
 
-/** Splits a text into the pieces that are encoded one by one: pretokens and added tokens. */
+/**
+ * Splits a text into the pieces that are encoded one by one: pretokens, and added tokens with the whitespace that they
+ * strip. Joined, the pieces are the normalized text, with prefix spaces if the tokenizer adds them.
+ */
 export function of(cutting: Cutting, text: Uint8Array): Uint8Array[] {
   return sectionsOf(cutting, text).flatMap(({ bytes, id }) =>
     id === undefined ? pretokensOf(cutting, bytes) : [bytes],

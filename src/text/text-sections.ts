@@ -71,17 +71,27 @@ export interface TextSink {
   /** Takes the next bytes of the section; the caller may overwrite them afterwards. */
   push(bytes: Uint8Array, start: number, end: number): void;
   /**
-   * Ends the section or, with `following`, its part before a safe cut. `following` has the first bytes after the cut,
-   * normalized.
+   * Ends the section. With `following`, only the part of the section before a safe cut ends: another call or thread
+   * processes the rest. `following` has the first bytes of the rest, normalized; they decide where the last pretoken of
+   * the part ends.
    */
   end(following?: Uint8Array): void;
-  /** Takes an added token: bytes [start, end), including white space before it that it consumes. */
+  /**
+   * Takes the added token between two sections: bytes [start, end) of `bytes`. They include the white space before the
+   * token if the token consumes it.
+   */
   token(id: number, bytes: Uint8Array, start: number, end: number): void;
   /** Extends the last token by this white space, which follows it. */
   strip(bytes: Uint8Array, start: number, end: number): void;
-  /** Takes the space put before the section or a line of it. Without this method, the space is pushed. */
+  /**
+   * Takes the space that is put before the section, or before a line of it. If a sink has no such method, the space is
+   * pushed.
+   */
   space?(bytes: Uint8Array): void;
-  /** Called when bytes [start, end) of the text were normalized to `newSize` other bytes. */
+  /**
+   * Called when bytes [start, end) of the text were normalized to `newSize` other bytes: if changes were requested
+   * (`notesChanges`), and also for a text in segments if tokens are searched for in the normalized text.
+   */
   change?(start: number, end: number, newSize: number): void;
 }
 
@@ -108,7 +118,7 @@ export class TextSections {
 
   /**
    * Begins a text, and discards the previous one. `specialTokensAsText` applies to the first segment. With `continues`,
-   * the text follows a safe cut.
+   * the text is the rest of a text from a safe cut on.
    */
   open(specialTokensAsText: boolean, notesChanges = false, hasSegments = false, continues = false): void {
     const flags = [specialTokensAsText, notesChanges, hasSegments, continues];
@@ -121,7 +131,8 @@ export class TextSections {
   }
 
   /**
-   * Normalizes `text`, the first bytes after a safe cut. The result is valid until the next call, which must be `open`.
+   * Returns the normalized form of `text`, the first bytes after a safe cut, which may decide where the pretoken before
+   * the cut ends. The result is valid until the next call, which must be `open`.
    */
   following(text: Uint8Array): Uint8Array {
     const made = makeFollowing(this.kernel, text);
@@ -134,7 +145,10 @@ export class TextSections {
     return this.kernel.exports.waitingBytes() >>> 0;
   }
 
-  /** The maximum memory in bytes that processing the pending bytes can take. */
+  /**
+   * The maximum memory in bytes that processing the pending bytes can take. Bytes that wait for their normal form count
+   * 16 times, because sorting a run of combining marks takes that much memory.
+   */
   get pendingNeed(): number {
     return this.kernel.exports.waitingNeed();
   }
@@ -145,7 +159,10 @@ export class TextSections {
       this.take(bytes, pos, Math.min(end, pos + pieceBytes), 0, sink);
   }
 
-  /** Ends the text. With `continues`, the section stays open, and the caller calls the sink's `end`. */
+  /**
+   * Ends the text; another may follow. With `continues`, the text ends at a safe cut inside a section. The kernel does
+   * not end this section; instead, the caller calls the sink's `end` with the bytes after the cut.
+   */
   end(sink: TextSink, continues = false): void {
     this.take(this.memory, 0, 0, continues ? 2 : 1, sink);
   }
@@ -201,7 +218,10 @@ export class TextSections {
   }
 }
 
-/** Returns the error for a lack of memory. If few bytes are pending, the tables did not fit. */
+/**
+ * Returns the error for a kernel whose memory cannot grow. If few bytes are pending, the error says that the tables of
+ * tokens and normalization do not fit, because the text cannot be the reason.
+ */
 function noMemoryFor(pendingBytes: number): UserError {
   const what =
     pendingBytes < pieceBytes
