@@ -189,7 +189,8 @@ const char *bpe_decode(bpe_tokenizer *tokenizer, const uint32_t *ids, size_t cou
   }
   char *bytes = malloc(size + 8);
   if (bytes == NULL) return no_memory;
-  /* A copy of eight bytes, possible up to `last`, is faster than one of a variable length. */
+  /* Most tokens are short, and copying eight bytes is faster than copying a variable number. `last` is the last
+   * position from which eight bytes can be read. */
   const uint8_t *last = image->bytes + image->size - 8;
   size_t at = 0;
   for (size_t i = 0; i < count; i++) {
@@ -207,8 +208,9 @@ const char *bpe_decode(bpe_tokenizer *tokenizer, const uint32_t *ids, size_t cou
   return NULL;
 }
 
-/* The caller frees `canonical->ids` and `recoding->spans`, after an error, too. With `has_one_span`, the only span is
- * from the first difference to the last. */
+/* Finds the canonical ids, and the spans in which they differ from the given ones. With `has_one_span`, the only
+ * span is from the first difference to the last. The caller frees `canonical->ids` and `recoding->spans`, after an
+ * error, too. */
 static const char *recode(bpe_tokenizer *tokenizer, const uint32_t *ids, size_t count, int flags, bool has_one_span, bpe_ids *canonical, Recoding *recoding) {
   bpe_bytes text = {NULL, 0}, new_text = {NULL, 0};
   *canonical = (bpe_ids){NULL, 0};

@@ -1,4 +1,5 @@
-/* The core of native/, which does not depend on Python. src/tokenizer/image.ts documents images. */
+/* The core of native/: it opens the image of a tokenizer (src/tokenizer/image.ts), and encodes texts with instances
+ * of the kernel. It does not depend on Python. */
 #ifndef BPE_CORE_H
 #define BPE_CORE_H
 
@@ -16,7 +17,8 @@
 
 /* ---- image.c: the tokenizer, read only ---- */
 
-/* If `fill` is AREA_LISTED, the image's model contains the bytes of the area; otherwise each of them is `fill`. */
+/* A range of the kernel's memory. If `fill` is AREA_LISTED, the image's model contains the bytes of the range;
+ * otherwise each of them is `fill`. */
 typedef struct {
   uint32_t start, size, fill;
 } Area;
@@ -99,7 +101,7 @@ BPE_HIDDEN void instance_free(Instance *);
 /* Whether the instance has grown so much for a long text that it should be freed and not kept. */
 BPE_HIDDEN bool instance_is_large(const Instance *);
 
-/* Asks the system for huge pages. */
+/* Asks the system to use huge pages for this memory. */
 BPE_HIDDEN void advise_huge(uint8_t *start, size_t size);
 
 /* Calls `work`, and turns a trap of the kernel into an error. */
@@ -117,7 +119,8 @@ typedef struct {
 BPE_HIDDEN bool ids_reserve(Ids *, size_t more);
 BPE_HIDDEN extern const char no_memory[];
 
-/* A section of a text. Only ids that no further text can change are appended to `out`. */
+/* A section of a text (src/kernel/text/sections.ts), whose bytes are passed to an instance in pieces. Until the
+ * section ends, only ids that no further text can change are appended to `out`. */
 typedef struct {
   Instance *instance;
   const Image *image;
@@ -132,11 +135,12 @@ BPE_HIDDEN void section_open(Section *, bool is_direct, bool specials_as_text);
 BPE_HIDDEN const char *section_push(Section *, const uint8_t *text, size_t size);
 /* Encodes the part whose tokens no further text can change. */
 BPE_HIDDEN const char *section_settle(Section *);
-/* If `following` is not NULL, it is the text after a safe cut; at most four bytes are read. */
+/* Ends the section. If `following` is not NULL, the section ends at a safe cut, and `following` is the text after
+ * it, of which at most four bytes are read. */
 BPE_HIDDEN const char *section_end(Section *, const uint8_t *following, size_t following_size);
 
-/* Finds the first position in [from, from + some KB) where the text may be cut. `*cut` is `size` if there is none.
- * `is_all`: the text ends after `size` bytes. */
+/* Finds the first position in [from, from + some KB) where the text may be cut, so that its parts can be encoded
+ * separately. `*cut` is `size` if there is none. `is_all`: the text ends after `size` bytes. */
 BPE_HIDDEN const char *find_cut(Instance *, const Image *, bool specials_as_text, const uint8_t *text, size_t size, size_t from, bool is_all, size_t *cut);
 
 /* The kinds of events with which the text module describes a piece of a text (src/kernel/text/sections.ts). */
@@ -151,23 +155,27 @@ BPE_HIDDEN const char *sections_open(Instance *, const Image *, bool specials_as
 BPE_HIDDEN const char *sections_end_segment(Instance *, bool specials_as_text);
 /* What ends with a piece: nothing, the text, or a part of it whose last section the caller ends. */
 enum { ENDS_NOTHING, ENDS_TEXT, ENDS_PART };
-/* The events, and the bytes of text that they refer to, are valid until the next call. */
+/* Passes a piece of the text to the text module. The events, and the bytes of text that they refer to, are valid
+ * until the next call. */
 BPE_HIDDEN const char *sections_take(Instance *, const uint8_t *text, uint32_t size, uint32_t ends, const Event **events, uint32_t *count);
-/* Sets `*following` to the first bytes after a safe cut, as the pattern sees them. They are valid until the next call. */
+/* Sets `*following` to the first bytes of the text after a safe cut, as the pattern sees them. They are valid until
+ * the next call. `text` has all bytes after the cut, or at least `cut_reach`. */
 BPE_HIDDEN const char *sections_following(Instance *, const uint8_t *text, size_t size, const uint8_t **following, size_t *following_size);
 /* The bytes of an EVENT_TEXT. */
 BPE_HIDDEN const uint8_t *sections_text(Instance *, const Event *);
 
 /* ---- encode.c: a text to ids ---- */
 
-/* An event's `c` is the index of the next id, except in an EVENT_CHANGE. */
+/* The events from which the positions of tokens are computed (src/kernel/text/offsets.ts). An event's `c` is the
+ * index of the next id, except in an EVENT_CHANGE. */
 typedef struct {
   Event *events;
   size_t count, capacity;
 } Notes;
 BPE_HIDDEN void notes_free(Notes *);
 
-/* An added token is found only within one segment, a special token only within a trusted one. */
+/* A part of a text, from the end of the segment before it to `end`. An added token is found only within one segment,
+ * a special token only within a trusted one. */
 typedef struct {
   size_t end;
   bool is_trusted;
@@ -217,7 +225,8 @@ typedef struct {
 /* After `encode_text`: cuts the text, or the part of it that was read. It must have more than `ids_max` ids. */
 BPE_HIDDEN const char *cut_text(Encoding *, Cutting *);
 
-/* Counts the ids of a part. If there are more than `limit`, `*count` is any number above it. */
+/* Counts the ids of a part of the text that is being cut. If there are more than `limit`, `*count` may be any number
+ * above `limit`. */
 BPE_HIDDEN const char *count_part(void *encoding, uint32_t start, uint32_t end, uint32_t limit, uint32_t *count);
 
 /* ---- canonical.c: where ids differ from those that encoding their text gives (src/kernel/text/recode.ts) ---- */
@@ -235,7 +244,8 @@ typedef struct {
   size_t span_count;
 } Recoding;
 
-/* Fills in `spans`. With `is_same_text`, these are the shortest ones that differ in ids but not in bytes. */
+/* Fills in `spans`. If the given and the canonical ids spell the same text (`is_same_text`), the spans are the
+ * shortest ones that differ in ids but not in bytes. */
 BPE_HIDDEN const char *find_recoded_spans(Instance *, const Image *, Recoding *);
 
 /* ---- session.c: texts that grow and are edited ---- */
@@ -260,14 +270,16 @@ typedef struct {
 BPE_HIDDEN void session_free(Session *);
 /* Returns false if there is no memory. */
 BPE_HIDDEN bool session_copy(Session *to, const Session *from);
-/* Replaces bytes [start, end). Sets `*kept` to the number of unchanged leading ids. A failure changes nothing. */
+/* Replaces bytes [start, end) of the text, and sets `*kept` to the number of leading ids that have not changed. If
+ * the call fails, the session is unchanged. */
 BPE_HIDDEN const char *session_edit(Session *, const Image *, Instance *, Poll *, size_t start, size_t end, const uint8_t *bytes, size_t size, bool is_trusted, size_t *kept);
 /* The number of leading ids that no appended text can change. */
 BPE_HIDDEN size_t session_stable(const Session *);
 
 /* The maximum number of bytes on each side of a position that decide whether the text may be cut there. */
 BPE_HIDDEN uint32_t cut_reach(Instance *, const Image *);
-/* `*cut` is UINT32_MAX if none is found. At least `cut_reach` bytes must follow `to`, unless the text ends there. */
+/* Finds the first or last position in [from, to) where the text may be cut; `*cut` is UINT32_MAX if there is none.
+ * At least `cut_reach` bytes must follow `to`, unless the text ends there. */
 BPE_HIDDEN const char *find_cut_between(Instance *, const Image *, const uint8_t *text, size_t size, size_t from, size_t to, bool wants_last, uint32_t *cut);
 
 static inline uint32_t id_at(const uint8_t *ids, uint32_t id_bytes, size_t index) {

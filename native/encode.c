@@ -1,11 +1,14 @@
-/* A text that nothing changes before cutting goes straight to the kernel, which finds added tokens while it cuts. */
+/* How a text is encoded: the kernel's text module cuts it into sections (src/kernel/text/sections.ts), and the
+ * kernel cuts these into pretokens and encodes them. A text that nothing changes before cutting goes straight to the
+ * kernel, which finds added tokens while it cuts. */
 #include <stdlib.h>
 #include <string.h>
 #include "core.h"
 
 const char gave_up[] = "stopped";
 
-/* Sets the event's `c` to the index of the next id, except in an EVENT_CHANGE. */
+/* Records an event, if the encoding has notes. Sets the event's `c` to the index of the next id, except in an
+ * EVENT_CHANGE. */
 static const char *note(const Encoding *encoding, const Event *event) {
   Notes *notes = encoding->notes;
   if (notes == NULL) return NULL;
@@ -30,7 +33,8 @@ static const char *push_id(Ids *out, const Event *token, uint32_t id_bytes) {
   return NULL;
 }
 
-/* PART_BYTES and, for the text module, SECTION_PART_BYTES are encoded at a time; less with a small limit of ids. */
+/* PART_BYTES of text are encoded at a time, or SECTION_PART_BYTES if the text module cuts it. If the number of ids
+ * is limited to few, a part has only BYTES_OF_ID bytes for each id that may follow, but at least LEAST_PART_BYTES. */
 enum { PART_BYTES = SCALED(1 << 18, 64), SECTION_PART_BYTES = SCALED(1 << 16, 5), BYTES_OF_ID = 4, LEAST_PART_BYTES = SCALED(1 << 10, 4) };
 
 static size_t next_part(const Encoding *encoding, size_t size) {
@@ -44,7 +48,8 @@ static size_t next_part(const Encoding *encoding, size_t size) {
 
 static bool has_enough(const Encoding *encoding) { return encoding->out->size / encoding->image->id_bytes > encoding->id_limit; }
 
-/* If the number of ids is limited, encodes what is certain: its ids may reach the limit. */
+/* If the number of ids is limited, encodes the text whose tokens no further text can change, because its ids may
+ * reach the limit. */
 static const char *settle(Encoding *encoding, Section *section) { return encoding->id_limit == SIZE_MAX ? NULL : section_settle(section); }
 
 /* Passes the text to the kernel unchanged. */
@@ -77,7 +82,8 @@ static const char *take_event(Encoding *encoding, Section *section, bool *is_ope
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
-/* Sets `*part` to the number of bytes for the text module. After a segment, begins the next one. */
+/* Sets `*part` to the number of bytes that the text module gets next, at most up to the end of the segment. At the
+ * end of a segment, begins the next one first. */
 static const char *next_section_part(Encoding *encoding, const Segment **segment, size_t *part) {
   size_t at = encoding->read_size, end = encoding->size;
   const char *error = NULL;

@@ -1,5 +1,6 @@
-/* Everything in an image is checked before it is used, except the kernel's state. The kernel's accesses are
- * bounds-checked. */
+/* Opens the image of a tokenizer (src/tokenizer/image.ts). Everything in an image is checked before it is used,
+ * except the state of the kernel. The kernel's accesses are bounds-checked instead, and instance.c turns a trap into
+ * an error. */
 #include "core.h"
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +65,8 @@ static bool is_ascending(const uint32_t *numbers, uint32_t count) {
   return true;
 }
 
-/* The areas must be ascending, disjoint and inside the memory. FILLED_MAX limits those that are filled with one byte. */
+/* Whether the areas are in ascending order, disjoint and inside the memory. The areas whose bytes are in the model
+ * (AREA_LISTED) must together have the model's size; those that are filled with one byte, at most FILLED_MAX bytes. */
 static bool are_areas(const Image *image, uint32_t model_size) {
   uint64_t end = 0, size = 0, filled = 0;
   for (uint32_t i = 0; i < image->area_count; i++) {

@@ -15,12 +15,13 @@
 #define PAGE ((uint64_t)65536)
 #define SPACE ((uint64_t)1 << 32)
 #define SMALLEST_SPACE ((uint64_t)1 << 26)
-/* The offset of a memory's struct in its first page. The struct ends where the bytes begin. */
+/* The offset of a memory's struct in the page before the memory's bytes. The struct ends where the bytes begin. */
 #define HEAD (PAGE - offsetof(wasm_rt_memory_t, data))
 
 static _Thread_local jmp_buf *trap_target;
 
-/* Values of `longjmp`, in addition to the numbers of traps. */
+/* Values of `longjmp`, in addition to the numbers of traps: a poll has given up, or a function that the kernel
+ * called has failed. */
 enum { GIVEN_UP = 100, FAILED };
 static _Thread_local const char *failure;
 
@@ -71,7 +72,8 @@ static bool make_accessible(void *start, uint64_t size) {
 #endif
 }
 
-/* Reserves 4 GB of addresses, or only a quarter of what is available: the rest is for other instances. */
+/* Reserves the 4 GB of addresses that a kernel can use. If address space is limited, reserves only a quarter of what
+ * is available, but at least 64 MB, because other instances need the rest. */
 wasm_rt_memory_t *memory_new(void) {
   uint64_t limit = SPACE;
   char *start = reserve(PAGE + limit);
@@ -110,7 +112,8 @@ bool grow_to(wasm_rt_memory_t *memory, uint64_t end) {
 
 /* ---- Instances ---- */
 
-/* WINDOW: bytes of text passed at a time. PADDING: bytes after the text that the kernel may read. */
+/* WINDOW: bytes of text that are passed to the kernel at a time. PADDING: bytes after the text that the kernel may
+ * read. */
 enum { WINDOW = SCALED(1 << 18, 16), PADDING = 64 };
 /* An instance is large (`instance_is_large`) if its memories have grown by more than this since set-up. */
 #define KEPT_BYTES SCALED((uint64_t)1 << 26, (uint64_t)1 << 16)
@@ -283,7 +286,8 @@ void section_open(Section *section, bool is_direct, bool specials_as_text) {
   w2c_kernel_openText(kernel, 0, 0);
 }
 
-/* Makes room for `count` bytes after the text, and drops the bytes that are no longer needed. */
+/* Makes room for `count` bytes after the text. If necessary, drops the bytes that are no longer needed, and reserves
+ * more memory if that is not enough. */
 static const char *make_room(Section *section, uint32_t count) {
   Instance *instance = section->instance;
   if (section->limit + (uint64_t)count <= instance->capacity) return NULL;
@@ -307,7 +311,8 @@ static const char *append(Section *section, const uint8_t *text, uint32_t count)
   return NULL;
 }
 
-/* Huge pages cost up to 10 MB. That pays off once a quarter of a 256 KB block is not ASCII, or after 16 MB of any text. */
+/* When to request huge pages for the kernel's memory. They cost up to 10 MB, and speed up the tables of distinct
+ * words. That pays off once a quarter of a 256 KB block is not ASCII, or after 16 MB of any text. */
 enum { HUGE_AFTER = SCALED(1 << 24, 1 << 14), BLOCK = SCALED(1 << 18, 1 << 8) };
 enum { HUGE_AFTER_BEYOND_ASCII = BLOCK / 4 };
 
@@ -322,7 +327,8 @@ void advise_huge(uint8_t *start, size_t size) {
 #endif
 }
 
-/* With sums of one byte, compilers add sixteen bytes at a time; 240 bytes cannot overflow such a sum. */
+/* Counts the bytes that are not ASCII. Sums of one byte let compilers add sixteen bytes at a time, so a part has 240
+ * bytes, which cannot overflow such a sum. */
 static size_t count_beyond_ascii(const uint8_t *text, size_t size) {
   size_t count = 0;
   while (size > 0) {
@@ -350,7 +356,8 @@ const char *section_push(Section *section, const uint8_t *text, size_t size) {
   const char *error = NULL;
   count_text(section->instance, text, size);
   while (size > 0 && error == NULL) {
-    /* A full window is encoded only when more text follows. */
+    /* A full window is encoded only when more text follows, so that one call at the end of the section encodes the
+     * rest. */
     if (section->limit >= WINDOW) error = take_certain(section);
     uint32_t count = (uint32_t)(size < WINDOW ? size : WINDOW);
     if (error == NULL) error = append(section, text, count);
@@ -407,7 +414,7 @@ static const char *search_range(Section *section, bool as_text, const uint8_t *t
   return NULL;
 }
 
-/* Writes text into the text module's window. The module then has to be opened again. */
+/* Writes text into the text module's window. The module then has to be opened again before it takes a text. */
 static const char *put_window(Instance *instance, const uint8_t *text, size_t size) {
   uint32_t address = w2c_text_windowAddress(&instance->sections, (uint32_t)size);
   if (address == 0) return no_memory;

@@ -27,7 +27,7 @@ struct Instance {
   size_t beyond_ascii;     /* bytes of the current block that are not ASCII */
 };
 
-/* Sets up `tokens`, and copies the bytes of all tokens into its memory, once. */
+/* Sets up `tokens`, and copies the bytes of all tokens into its memory. Does nothing if that is done. */
 BPE_HIDDEN const char *set_up_tokens(Instance *, const Image *);
 
 /* Returns NULL if there is no memory. */

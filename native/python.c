@@ -87,7 +87,8 @@ static void drop(Idle *idle) {
   free(idle);
 }
 
-/* Keeps an instance, unless it is large, or an error may have left an unfinished text in it. */
+/* Puts an instance back on the list of idle ones. Frees it if it is large, or after an error, because it may then
+ * contain an unfinished text. */
 static void release(Model *self, Idle *idle, const char *error) {
   if (error != NULL || instance_is_large(idle->instance)) {
     leave_lane(self, idle->lane);
@@ -105,7 +106,8 @@ static void release(Model *self, Idle *idle, const char *error) {
 /* Outside batches, the GIL is kept while a text of up to this many bytes is encoded or edited. */
 enum { SHORT_TEXT = SCALED(1 << 14, 8) };
 
-/* Returns the UTF-8 of a str, or the content of a bytes object, which need not be valid UTF-8. */
+/* Returns the UTF-8 of a str, or the content of a bytes object, which need not be valid UTF-8. For other objects,
+ * sets a Python exception and returns NULL. */
 static const char *utf8_of(PyObject *text, Py_ssize_t *size) {
   if (PyUnicode_Check(text)) return PyUnicode_AsUTF8AndSize(text, size);
   if (PyBytes_Check(text)) {
@@ -149,7 +151,8 @@ static const char *encode_and_use(Encoding *encoding, Use *use) {
   return use->spans == NULL ? no_memory : find_spans(encoding, use->in_characters, use->spans);
 }
 
-/* Appends the ids of a text to `out`. On failure, sets a Python exception. `use` may be NULL. */
+/* Encodes a text and appends its ids to `out`. On failure, sets a Python exception and returns false. `use` may be
+ * NULL. */
 static bool encode(Model *self, Encoding *encoding, Use *use) {
   const char *error;
   Idle *idle = acquire(self, &error);
@@ -172,7 +175,8 @@ static bool encode(Model *self, Encoding *encoding, Use *use) {
   return error == NULL;
 }
 
-/* Takes the model's spare memory until `give_spare`. A finalizer that encodes meanwhile must not get it. */
+/* Takes the model's spare memory, which the caller owns until `give_spare`. Creating a Python object can run a
+ * finalizer that encodes with this model, and must not get the memory that is in use. */
 static Ids take_spare(Model *self) {
   Ids spare = self->spare;
   self->spare = (Ids){0};
@@ -187,7 +191,8 @@ static void give_spare(Model *self, Ids ids) {
   else self->spare = ids;
 }
 
-/* Objects of ids below `id_limit` are made once and then shared, which is four times as fast. */
+/* Returns the int object of an id. The object of an id below `id_limit` is made once and then shared, which is four
+ * times as fast as a new object. */
 static PyObject *number(Model *self, uint32_t id) {
   if (id >= self->image.id_limit) return PyLong_FromUnsignedLong(id);
   PyObject *object = self->numbers[id];
@@ -200,7 +205,8 @@ static PyObject *number(Model *self, uint32_t id) {
   return object;
 }
 
-/* The layout of a list in Python 3.10 to 3.14, which the limited API does not guarantee. */
+/* The layout of a list in Python 3.10 to 3.14. The limited API does not guarantee it, so in later versions each item
+ * is set by a call. */
 typedef struct {
   PyObject ob_base;
   Py_ssize_t ob_size;
@@ -208,7 +214,8 @@ typedef struct {
 } List;
 static bool knows_lists;
 
-/* Fills a list up to the first id that has no object. Returns the number of items filled. */
+/* Fills a new list with the objects of ids, up to the first id that has no object yet. Returns the number of items
+ * filled. */
 static inline size_t fill_known(PyObject **items, PyObject **numbers, uint32_t id_limit, const uint8_t *ids, uint32_t id_bytes, size_t count) {
   size_t i = 0;
   for (; i < count; i++) {
@@ -227,7 +234,8 @@ enum { OBJECTS_AT_ONCE = SCALED(1 << 16, 4), IDS_AT_ONCE = SCALED(1 << 22, 8) };
 /* Handles signals after every OBJECTS_AT_ONCE objects. Returns true if a handler raised an exception. */
 static bool is_interrupted(size_t done) { return done % OBJECTS_AT_ONCE == OBJECTS_AT_ONCE - 1 && PyErr_CheckSignals() != 0; }
 
-/* The list is hidden from the garbage collector: scanning many such lists took a fifth of a program's time. */
+/* Returns a list of the ids. The list is hidden from the garbage collector, because ints cannot form a cycle, and
+ * scanning many such lists took a fifth of the time of a program that keeps them. */
 static PyObject *list_of(Model *self, const uint8_t *ids, size_t size) {
   uint32_t id_bytes = self->image.id_bytes, id_limit = self->image.id_limit;
   size_t count = size / id_bytes;
@@ -335,7 +343,8 @@ static PyObject *model_encode_with_offsets(Model *self, PyObject *args) {
   return result;
 }
 
-/* A segment is packed into 64 bits: its end, and in the lowest bit whether it is trusted. */
+/* Unpacks the segments of a text. Each is packed into 64 bits: its end, and in the lowest bit whether it is trusted.
+ * Returns NULL if there is no memory, if a segment is empty, or if the segments do not cover the text. */
 static Segment *segments_of(const char *packed, size_t size, size_t text_size) {
   size_t count = size / 8, at = 0;
   Segment *segments = size % 8 == 0 ? calloc(count + 1, sizeof *segments) : NULL;
@@ -573,7 +582,8 @@ static void batch_dealloc(Batch *self) {
   free_object(self);
 }
 
-/* A token depends on at most one character after it, which has at most four bytes. */
+/* Returns the `lookahead_size` of a slice with `left` bytes after it. A token depends on at most one character after
+ * it, which has at most four bytes. */
 static uint8_t lookahead_size(size_t left) { return left < 4 ? (uint8_t)left : 4; }
 
 static bool add_part(Batch *self, Part part) {
@@ -588,7 +598,8 @@ static bool add_part(Batch *self, Part part) {
   return true;
 }
 
-/* Divides a long text at safe cuts. On failure, sets a Python exception and returns false. */
+/* Adds the slices of a long text to the batch. The text is divided at safe cuts. On failure, sets a Python exception
+ * and returns false. */
 static bool add_slices(Batch *self, Py_ssize_t which) {
   const Text *text = &self->entries[which];
   Poll poll = {.ask = handle_signals_held};
@@ -612,7 +623,7 @@ static bool add_slices(Batch *self, Py_ssize_t which) {
   return error == NULL;
 }
 
-/* Returns false on failure; if no Python exception is set then, there is no memory. */
+/* Divides all texts into parts. Returns false on failure; if no Python exception is set then, there is no memory. */
 static bool plan_parts(Batch *self, bool cuts_texts) {
   Py_ssize_t first = 0;
   size_t size = 0;
@@ -661,7 +672,8 @@ static PyObject *model_batch(Model *self, PyObject *args) {
   if (!PyArg_ParseTuple(args, "OO&pI", &argument, set_flag, &as_text, &wants_lists, &width)) return NULL;
   Batch *batch = new_batch(self, PySequence_List(argument), as_text, width);
   if (batch == NULL) return NULL;
-  /* Other code can find the list through the garbage collector, so it must have no NULL items. */
+  /* The list starts as a copy of `texts`. It must have no NULL items, because other code can find it through the
+   * garbage collector. */
   if (wants_lists && (batch->lists = PyList_GetSlice(batch->texts, 0, batch->count)) == NULL) goto failed;
   for (Py_ssize_t i = 0; i < batch->count; i++) {
     Py_ssize_t size;
@@ -729,7 +741,7 @@ static bool batch_may_continue(void *context) {
   return !atomic_load(&worker->batch->is_stopped) && handle_signals(&worker->thread);
 }
 
-/* Does not need the GIL. `following_size` bytes after the slice may be read. */
+/* Encodes a text, or a slice of one, without holding the GIL. `following_size` bytes after the slice may be read. */
 static const char *encode_piece(Batch *self, Instance *instance, const char *text, size_t size, uint8_t following_size, Ids *out, Worker *worker) {
   Encoding encoding = {.image = &self->model->image,
                        .instance = instance,
@@ -767,7 +779,7 @@ static const char *encode_part(Batch *self, Instance *instance, const Part *part
   return NULL;
 }
 
-/* Makes the lists of whole texts. On failure, sets a Python exception and returns false. */
+/* Puts the ids of whole texts into the lists of the batch. On failure, sets a Python exception and returns false. */
 static bool list_part(Batch *self, const Part *part, const Ids *ids) {
   const uint8_t *at = ids->bytes;
   PyObject *list = Py_None;
@@ -780,11 +792,13 @@ static bool list_part(Batch *self, const Part *part, const Ids *ids) {
   return list != NULL;
 }
 
-/* An array of such a size gets huge pages: encoding 10 MB again took 18.9 ms instead of 20.9. A larger one may need
- * more of them than the system has ready. */
+/* An array gets huge pages if its size is in this range. Encoding 10 MB again took 18.9 ms with them, and 20.9 ms
+ * without. A larger array may need more huge pages than the system has ready, which takes longer. */
 enum { HUGE_ARRAY_LEAST = SCALED(1 << 22, 1 << 12), HUGE_ARRAY_MOST = SCALED(1 << 24, 1 << 14) };
 
-/* Marks a part as done. Appends the ids of done parts, up to the first that is not. Takes over `ids`. */
+/* Marks a part as done, and appends to the array the ids of all parts that are done, up to the first that is not.
+ * Takes over the memory of `ids`, and replaces it by memory for the next part, if there is any to spare. On failure,
+ * sets a Python exception and returns false. */
 static bool place(Batch *self, Py_ssize_t number, Ids *ids) {
   Part *part = &self->parts[number];
   if (part->slice != NULL && part->data == NULL) self->entries[part->first].id_count += ids->size / self->model->image.id_bytes;
@@ -795,7 +809,8 @@ static bool place(Batch *self, Py_ssize_t number, Ids *ids) {
   for (; self->placed < self->part_count && self->parts[self->placed].is_done; self->placed++) {
     Ids *next = &self->parts[self->placed].ids;
     size_t size = self->array_size + next->size, room = (size_t)PyByteArray_Size(self->array);
-    /* A quarter more than expected. Unwritten memory costs nothing, but an array that grows may move. */
+    /* The array gets a quarter more than its expected size. Memory that is never written costs nothing, but an array
+     * that grows may move. */
     size_t expected = size / (size_t)(self->placed + 1) * self->expected_parts, more = size < expected ? expected : size;
     more += more / 4;
     if (size > room && PyByteArray_Resize(self->array, (Py_ssize_t)more) < 0) return false;
@@ -815,7 +830,8 @@ static bool place(Batch *self, Py_ssize_t number, Ids *ids) {
   return true;
 }
 
-/* PARTS_OF_LANE consecutive parts are meant for one instance, because adjacent text is often in one language. */
+/* A call of `work` encodes at most PARTS_AT_ONCE parts. PARTS_OF_LANE consecutive parts are meant for one instance,
+ * because adjacent text is often in one language, whose words are then in the instance's cache. */
 enum { PARTS_AT_ONCE = SCALED(32, 2), PARTS_OF_LANE = SCALED(8, 1) };
 
 /* Takes a part for the instance with this lane. Returns its index, or -1 if none is left. */
@@ -906,7 +922,8 @@ static PyObject *list_of_slices(Batch *self, Py_ssize_t part) {
   return list;
 }
 
-/* check(): raises MemoryError unless all parts are encoded. */
+/* check(): raises MemoryError unless all parts are encoded. A thread without memory may have been unable to report
+ * that. */
 static PyObject *batch_check(Batch *self, PyObject *unused) {
   (void)unused;
   return self->done == self->part_count ? Py_NewRef(Py_None) : raise(self->model, no_memory);
@@ -925,8 +942,8 @@ static PyObject *batch_lists(Batch *self, PyObject *unused) {
   return Py_NewRef(self->lists);
 }
 
-/* arrays() -> (ids of all texts end to end, offsets, bytes of an id). The offsets have 64 bits: where the ids of each
- * text begin, and where all end. */
+/* arrays() -> (ids of all texts end to end, offsets, bytes of an id); to be called when all parts are done. The
+ * offsets have 64 bits: where the ids of each text begin, and where all end. */
 static PyObject *batch_arrays(Batch *self, PyObject *unused) {
   (void)unused;
   PyObject *offsets = PyByteArray_FromStringAndSize(NULL, 8 * (self->count + 1));
@@ -977,7 +994,8 @@ static PyObject *session_fork(SessionObject *self, PyObject *unused) {
   return PyErr_NoMemory();
 }
 
-/* Returns the byte at which a character begins, or the size of the text if there are fewer characters. */
+/* Returns the byte at which the character with this index begins, or the size of the text if there are fewer
+ * characters. */
 static size_t byte_of(const Session *session, size_t character) {
   size_t at = 0;
   for (; at < session->size; at++)

@@ -1,4 +1,6 @@
-/* Text, ids and checkpoints are kept here and not in the kernel's memory, so that sessions share instances. */
+/* Texts that grow and are edited. The kernel decides what is encoded again (src/kernel/text/sessions.ts). Text, ids
+ * and checkpoints are kept here and not in the kernel's memory, so that thousands of sessions share a tokenizer's
+ * instances. */
 #include <stdlib.h>
 #include <string.h>
 #include "instance.h"
@@ -34,7 +36,7 @@ bool session_copy(Session *to, const Session *from) {
   return false;
 }
 
-/* Returns false if there is no memory, or if the text would reach 2 GB. */
+/* Replaces bytes [start, end) of a text. Returns false if there is no memory, or if the text would reach 2 GB. */
 static bool replace_text(Session *session, size_t start, size_t end, const uint8_t *bytes, size_t size) {
   size_t after = session->size - end, new_size = start + size + after;
   if (new_size > INT32_MAX) return false;
@@ -51,7 +53,8 @@ static bool replace_text(Session *session, size_t start, size_t end, const uint8
   return true;
 }
 
-/* Returns the segments after an edit, with equal neighbours joined; NULL if there is no memory. */
+/* Returns the segments of the text after `size` bytes have replaced bytes [start, end), or NULL if there is no
+ * memory. Adjacent segments that are both trusted, or both not, become one. */
 static Segment *edited_segments(const Session *session, size_t start, size_t end, size_t size, bool is_trusted, size_t *count) {
   Segment *made = malloc((session->segment_count + 3) * sizeof *made);
   size_t n = 0, begin = 0;
@@ -141,14 +144,16 @@ static const char *run_edit(void *context) {
   return edit->checkpoints == NULL ? no_memory : NULL;
 }
 
-/* Returns how many leading ids have not changed, or SIZE_MAX if there is no memory. */
+/* Replaces the old ids by the new ones. Returns how many leading ids have not changed, or SIZE_MAX if there is no
+ * memory. */
 static size_t splice_ids(Edit *edit) {
   Ids *ids = &edit->session->ids;
   size_t id_bytes = edit->image->id_bytes, first = edit->first_id * id_bytes, end = edit->end_id * id_bytes;
   size_t after = ids->size - end, size = edit->ids.size, kept = first;
   if (size > end - first && !ids_reserve(ids, size - (end - first))) return SIZE_MAX;
   size_t new_size = first + size + after;
-  /* Ids after the replaced ones have moved, but may equal the old id at their new index. */
+  /* Compares new and old ids at the same index. Ids after the replaced ones have moved, but may equal the old id at
+   * their new index. */
   for (; kept < ids->size && kept < new_size; kept += id_bytes) {
     const uint8_t *now = kept < first + size ? edit->ids.bytes + (kept - first) : ids->bytes + end + (kept - first - size);
     if (memcmp(now, ids->bytes + kept, id_bytes) != 0) break;

@@ -4,7 +4,7 @@
 
 static const char unspelled[] = "no offsets for this text: its tokens decode to a different text";
 
-/* Writes all tokens, and which ids are of added tokens, into the memory of the text module. */
+/* Writes the starts and bytes of all tokens, and which ids are of added tokens, into the memory of the text module. */
 const char *set_up_tokens(Instance *instance, const Image *image) {
   if (instance->tokens_memory != NULL) return NULL;
   wasm_rt_memory_t *memory = instance->tokens_memory = memory_new();
@@ -28,7 +28,7 @@ const char *set_up_tokens(Instance *instance, const Image *image) {
 /* The cost of an id, in steps of a poll. */
 enum { STEPS_OF_ID = 8 };
 
-/* Stores the positions in `spans` if that is not NULL. */
+/* Finds the positions of the ids in the first `size` bytes of the text. Stores them in `spans` if that is not NULL. */
 static const char *place(Encoding *encoding, size_t size, bool in_characters, Span *spans) {
   Instance *instance = encoding->instance;
   const Image *image = encoding->image;

@@ -1,4 +1,5 @@
-/* The part of Python's stable ABI (PEP 384, as of Python 3.10) that the module uses. */
+/* The part of Python's stable ABI (PEP 384, as of Python 3.10) that the module uses, so that it can be compiled for
+ * every platform without Python's own headers. */
 #ifndef BPE_PYTHON_H
 #define BPE_PYTHON_H
 

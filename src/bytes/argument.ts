@@ -11,7 +11,7 @@ const isListOf = (accepts: (value: unknown) => boolean) => (value: unknown) =>
   Array.isArray(value) && Array.from(value).every(accepts);
 export const texts = kind("an array of strings", isListOf(isText));
 export const plainObject = kind("a plain object", isPlainObject);
-/** Throws a UserError for a value of another kind. `name` names the argument, as in `encode: text`. */
+/** Throws a UserError unless the value is of this kind. `name` names the argument, as in `encode: text`. */
 export function check(name: string, value: unknown, { accepts, name: wanted }: Kind): void {
   if (!accepts(value)) throw usageError(`${name} is ${describeValue(value)}: it must be ${wanted}`);
 }
@@ -29,7 +29,10 @@ export function checkAttached(name: string, array: Uint8Array | Uint16Array | Ui
   }
 }
 
-/** Reads each option once, and returns those that are not undefined. Throws a UserError for unknown or wrong ones. */
+/**
+ * Reads each option once, and returns the options that are not undefined. Throws a UserError for an unknown option, and
+ * for a value of the wrong kind.
+ */
 export function checkOptions<Options extends object>(
   call: string,
   options: Options,

@@ -1,4 +1,4 @@
-/** Like `Map.groupBy`, which Node 20 lacks. */
+/** Groups items by key, like `Map.groupBy`, which Node 20 lacks. */
 export function groupBy<Key, Item>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {
   const groups = new Map<Key, Item[]>();
   for (const item of items) {
@@ -86,7 +86,10 @@ export class Heap {
   }
 }
 
-/** Returns the new end. Most words are short, so a loop is cheaper than a native copy. */
+/**
+ * Copies bytes [start, stop) of `from` to position `end` of `to`. Returns where the copy ends. Most copies are words,
+ * which are short, so a loop is cheaper than a native copy.
+ */
 export function copyBytes(
   from: Uint8Array,
   start: number,

@@ -1,8 +1,8 @@
 import * as utf8 from "./utf8-characters.ts";
 
 /**
- * Escapes bytes for display: " low\n" becomes ` low\x0a`. Visible characters in valid UTF-8 are unchanged, every other
- * byte becomes `\xNN`: a token must not disturb the line that shows it.
+ * Escapes bytes for display, so that a token does not disturb the line that shows it. Visible characters in valid UTF-8
+ * are unchanged; every other byte becomes `\xNN`. " low\n" becomes ` low\x0a`.
  */
 export function escapeBytes(bytes: Uint8Array): string {
   const text = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -31,11 +31,17 @@ export const escapeText = (text: string) =>
 /** Matches text that needs no escapes. Checked first, because most text needs none. */
 const isPlain = /^[\x20-\x7e]*$/;
 
-/** Joiners and variation selectors are not among the invisible characters: they change how their neighbours look. */
+/**
+ * Matches control characters, line separators, marks that change the writing direction, and ignorable characters.
+ * Joiners and variation selectors do not match, because they change how their neighbours look.
+ */
 export const isInvisible =
   /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]|(?!\p{Join_Control}|\p{Variation_Selector})\p{Default_Ignorable_Code_Point}/u;
 
-/** Replaces spaces except U+0020 with a visible sign: ‿ for a no-break space, ▫ for any other. */
+/**
+ * Replaces each space except U+0020, and the blank Braille pattern, with a visible sign: ‿ for a no-break space, ▫ for
+ * any other.
+ */
 export const spacesWithSigns = (text: string) =>
   text.replace(/[^\P{Zs} ]|\u2800/gu, (space) => (/[\u00a0\u2007\u202f]/.test(space) ? "‿" : "▫"));
 

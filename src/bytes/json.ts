@@ -3,7 +3,8 @@ import * as ascii from "./ascii.ts";
 import { isInvisible } from "./escape.ts";
 import * as utf8 from "./utf8-characters.ts";
 
-// Parses JSON, or finds where values begin and end. Values that are only found are not checked.
+// Parses JSON, or finds where values begin and end in its bytes. Values that are only found are not checked, so the
+// caller parses those that it needs.
 
 /** A JSON object whose members have not been checked. */
 export type JsonObject = { readonly [name: string]: unknown };
@@ -44,8 +45,9 @@ export function skipValue(json: Uint8Array, pos: number): number {
 }
 
 /**
- * Calls `member` for each member of the object or array at `pos`; `member` returns the end of the value. Returns the
- * end of the object or array, or `invalid`. Throws a SyntaxError for a key that is not a valid JSON string.
+ * Calls `member` for each member of the object or array at `pos`, with its key or index, the position of its value, and
+ * the bounds of the key. `member` returns the end of the value, or `invalid`. Returns the end of the object or array,
+ * or `invalid`. Throws a SyntaxError for a key in quotes that is not a valid JSON string.
  */
 export function walkMembers(
   json: Uint8Array,
@@ -79,7 +81,7 @@ export function walkMembers(
   }
 }
 
-/** The most levels that serde_json reads, with which HF reads `tokenizer.json`. */
+/** The most levels that serde_json reads, which is the library with which HF reads `tokenizer.json`. */
 const jsonLevelsMax = 127;
 
 /** Whether plain data has more levels of lists and objects than `levels`. */

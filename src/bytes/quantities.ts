@@ -39,7 +39,7 @@ const months = "January February March April May June July August September Octo
   " ",
 );
 
-/** Formats a date as "27 November 2026", in UTC. Intl would take 7 ms to load its time zones. */
+/** Formats a date as "27 November 2026", in UTC. It does not use Intl, which takes 7 ms to load its time zones. */
 export function formatDay(date: Date): string {
   const [year, month, day] = date.toISOString().split(/[-T]/);
   return `${Number(day)} ${months[Number(month) - 1]} ${year}`;

@@ -1,8 +1,9 @@
 import { showValue } from "./values.ts";
 
-// Checks data from outside. A check returns a value typed, or throws a `Mismatch`. The reader adds the file's name.
+// Checks data from outside. A check takes a value of unknown type, and returns it typed or throws a `Mismatch`, which
+// says what is wrong. The caller adds the name of the file.
 
-/** `name` is the value's path, as in `options.pattern`; the root's name is "". */
+/** Checks a value and returns it typed. `name` is the value's path, as in `options.pattern`; the root's name is "". */
 export type Check<T> = (value: unknown, name: string) => T;
 
 export type Checked<C> = C extends Check<infer T> ? T : never;
@@ -60,7 +61,9 @@ export const path: Check<string> = (value, name) => {
   throw new Mismatch(value, name, "not a path");
 };
 
-/** `wanted` is the end of the message for any other value, such as "not a version". */
+/**
+ * Accepts text that matches `form`. `wanted` is the end of the message for any other value, such as "not a version".
+ */
 export const textLike =
   (form: RegExp, wanted: string): Check<string> =>
   (value, name) => {

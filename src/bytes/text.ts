@@ -19,7 +19,10 @@ export function allocate(capacityBytes: number): Text {
   return { bytes: new Uint8Array(buffer), view: new DataView(buffer) };
 }
 
-/** Returns the text if it has a capacity of `byteCount` bytes; otherwise a copy with twice that. */
+/**
+ * Returns the text if its capacity is at least `byteCount` bytes; otherwise a copy with a capacity of twice
+ * `byteCount`.
+ */
 export function grow(text: Text, byteCount: number): Text {
   if (byteCount + paddingBytes <= text.bytes.length) return text;
   const longer = allocate(byteCount * 2);

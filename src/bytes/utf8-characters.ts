@@ -1,6 +1,8 @@
 // Reads and writes UTF-8 in byte arrays, one character at a time.
 
-/** Returns the length of the UTF-8 character at `pos`; 0 if it is invalid, or truncated by `limit`. */
+/**
+ * Returns the length of the UTF-8 character at `pos`; 0 if it is invalid, or cut off by `limit`, where the text ends.
+ */
 export function characterLengthAt(bytes: Uint8Array, pos: number, limit: number): number {
   const lead = bytes[pos]!;
   if (lead < 0x80) return 1;
@@ -26,7 +28,9 @@ export function codePointOf(bytes: Uint8Array, pos: number): number {
 
 const noCodePoint = -1;
 
-/** Returns -1 if the character is invalid, or truncated by `limit`. */
+/**
+ * Returns the code point of the character at `pos`; -1 if it is invalid, or cut off by `limit`, where the text ends.
+ */
 export function codePointAt(bytes: Uint8Array, pos: number, limit: number): number {
   return pos < limit && characterLengthAt(bytes, pos, limit) > 0 ? codePointOf(bytes, pos) : noCodePoint;
 }
@@ -44,7 +48,10 @@ export function byteCountOf(codePoint: number): number {
   return codePoint < 0x80 ? 1 : codePoint < 0x800 ? 2 : codePoint < 0x10000 ? 3 : 4;
 }
 
-/** Whether the invalid bytes at `pos` may be a character cut off by `limit`. */
+/**
+ * Whether the invalid bytes at `pos` may be a character cut off by `limit`. Only the first byte and the number of bytes
+ * left are checked, so this is also true for some bytes that nothing can complete.
+ */
 export function isUnfinished(bytes: Uint8Array, pos: number, limit: number): boolean {
   return limit - pos < 4 && bytes[pos]! >= 0xc2 && codePointAt(bytes, pos, limit) === noCodePoint;
 }
@@ -76,7 +83,10 @@ export const startsWithBom = (bytes: Uint8Array) =>
 export const decode = (bytes: Uint8Array, start = 0, end?: number): string =>
   Buffer.from(bytes.subarray(start, end)).toString("utf8");
 
-/** Returns the first position from `position` on that does not split a surrogate pair. */
+/**
+ * Returns the first position from `position` on that does not follow the first half of a surrogate pair, so that no
+ * pair is split.
+ */
 export function skipSplitPair(text: string, position: number): number {
   let end = Math.min(text.length, position);
   while (end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end++;
@@ -85,7 +95,10 @@ export function skipSplitPair(text: string, position: number): number {
 
 const encoder = new TextEncoder();
 
-/** Returns the UTF-8 of a part. In a string, half a surrogate pair becomes a replacement character. */
+/**
+ * Returns the UTF-8 of positions [start, end) of a text. In a string, half a surrogate pair becomes a replacement
+ * character.
+ */
 export function encodeRange(text: string | Uint8Array, start: number, end: number): Uint8Array {
   if (typeof text === "string") return encoder.encode(text.slice(start, end));
   return start === 0 && end === text.length ? text : text.subarray(start, end);

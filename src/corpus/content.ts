@@ -11,10 +11,16 @@ export type NotText = {
   readonly hint: Message;
 };
 
-/** The number of leading bytes that decide what the content is. Later zero bytes are accepted as text. */
+/**
+ * The number of leading bytes that decide what the content is. A zero byte among them means that the input is not text;
+ * a zero byte after them is accepted as part of a text.
+ */
 export const headBytesMax = 1 << 13;
 
-/** Returns "none" also for compressions that `bpe` does not read. */
+/**
+ * Returns the compression of an input that begins with `head`. It is "none" also for compressions that `bpe` does not
+ * read.
+ */
 export function compressionOf(head: Uint8Array): Compression {
   if (hasBytes(head, 0, "\x1f\x8b\x08")) return "gzip";
   if (hasBytes(head, 0, "\x28\xb5\x2f\xfd")) return "zstd";
@@ -85,7 +91,9 @@ function markedEncodingOf(head: Uint8Array): string | undefined {
   return hasBytes(head, 0, "\xff\xfe") || hasBytes(head, 0, "\xfe\xff") ? "UTF-16" : undefined;
 }
 
-/** Returns the UTF-16 or UTF-32 encoding that the positions of zero bytes suggest. */
+/**
+ * Returns the UTF-16 or UTF-32 encoding that the positions of zero bytes suggest; undefined if they suggest neither.
+ */
 function unmarkedEncodingOf(head: Uint8Array): string | undefined {
   const units = head.length >> 2;
   if (units < 2) return undefined;
@@ -102,12 +110,12 @@ function unmarkedEncodingOf(head: Uint8Array): string | undefined {
 }
 
 /**
- * The minimum share of code units with a zero byte. In a script other than Latin, these are mostly spaces and line
- * ends.
+ * The minimum share of UTF-16 code units that have a zero byte. It is low, because in a script other than Latin, mostly
+ * spaces and line ends have one.
  */
 const zeroShareLeast = 0.1;
 
-/** A format that is not text. Bytes are written as Latin-1 strings. */
+/** A format that is not text, and how to recognize it. Bytes are written as Latin-1 strings. */
 type Signature = {
   /** The bytes at offset `from`, which is 0 by default. */
   readonly begins: string;
@@ -121,8 +129,9 @@ type Signature = {
 } & ({ readonly what: string } | { readonly packer: string });
 
 /**
- * Without `also`, a signature of plain ASCII matches only if the head has a zero byte (`hasNul`): a text could begin
- * like that.
+ * Returns the first signature whose bytes are in the head of a file. If the signature has `also`, that function must
+ * accept the head, too. Without `also`, a signature of plain ASCII, such as `GIF8`, matches only if the head has a zero
+ * byte (`hasNul`), because a text could begin like that.
  */
 function findSignature(head: Uint8Array, hasNul: boolean): Signature | undefined {
   return signatures.find((signature) => {
@@ -150,13 +159,14 @@ const decoded = (path: string) =>
 const zip = "PK\x03\x04";
 /** Whether the head of a zip archive lists a file whose name matches. */
 const inZip = (name: RegExp) => (head: Uint8Array) => zipEntries(head).some((entry) => name.test(entry.name));
-/** Whether a document in a zip archive declares this type in its file `mimetype`. */
+/** Whether a document in a zip archive declares this type in its file `mimetype`, which is stored uncompressed. */
 const hasTypeInZip = (type: string) => (head: Uint8Array) =>
   zipEntries(head).some(({ name, content }) => name === "mimetype" && content.startsWith(type));
 
 /**
- * An entry has the lengths of its name and of its extra fields at bytes 26 and 28, and its name at byte 30. The offsets
- * below are 4 less, because `split` removes the signature.
+ * Returns the files that the head of a zip archive lists. An entry has the lengths of its name and of its extra fields
+ * at bytes 26 and 28, and its name at byte 30. The offsets below are 4 less, because `split` removes the signature at
+ * bytes 0 to 3.
  */
 const zipEntries = (head: Uint8Array) =>
   latin1(head)
@@ -273,7 +283,10 @@ const signatures: readonly Signature[] = [
   { what: "an object-file archive, or a Debian package", begins: "!<arch>\n" },
 ];
 
-/** A tar header is recognized by its checksum, because older archives lack the magic `ustar`. */
+/**
+ * Whether the head begins with a tar header. The header is recognized by its checksum, because older archives lack the
+ * magic `ustar`.
+ */
 function isTar(head: Uint8Array): boolean {
   const [sumAt, sumEnd, headerBytes] = [148, 156, 512];
   // Without a zero byte the header is text, even if its digits match the sum.
@@ -285,7 +298,10 @@ function isTar(head: Uint8Array): boolean {
   return sum === Number.parseInt(written, 8);
 }
 
-/** The size of the content, at bytes 5 to 12, must be below 2^40, or 2^64 - 1 if unknown. */
+/**
+ * Whether the head is that of an LZMA file: the size of the content, at bytes 5 to 12, must be below 2^40, or 2^64 - 1
+ * if unknown.
+ */
 function isLzma(head: Uint8Array): boolean {
   if (head.length < 13) return false;
   const unknown = head.subarray(5, 13).every((byte) => byte === 0xff);
@@ -298,7 +314,10 @@ function isPickle(head: Uint8Array): boolean {
   return /[\x80\x95a-zA-Z\]})(.]/.test(latin1(head.subarray(2, 3)));
 }
 
-/** Without an object or a line of high bytes, it may be a text that begins with `%PDF-1.4`. */
+/**
+ * Whether the head is that of a PDF: near its beginning it must have an object, or the line of high bytes that marks a
+ * binary file. A text that only begins with `%PDF-1.4` has neither.
+ */
 function isPdf(head: Uint8Array): boolean {
   const beginning = latin1(head.subarray(0, 1 << 10));
   return (
@@ -344,7 +363,9 @@ export const truncatedError = (path: string, compression: Codec) =>
     hint: "it was cut short: copy or compress it again",
   });
 
-/** Bun reads all frames of zstd, Node only the first one. */
+/**
+ * Returns the error for a zstd file with several frames, because Node reads only the first one. Bun reads all of them.
+ */
 export const multipleFramesError = (path: string) =>
   new UserError(`"${path}" has several zstd frames, and Node reads only the first`, {
     hint: `use Bun or the command bpe, or unpack it first: zstd -d ${shell.quoted(path)}`,
@@ -360,7 +381,7 @@ type Zlib = typeof import("node:zlib");
 /** Loading the decompressors takes 1.6 ms, so it is done only for compressed inputs. */
 export const zlib = (): Zlib => require("node:zlib") as Zlib;
 
-/** Throws a UserError in a Node before version 22.15, which lacks zstd. */
+/** Loads the decompressors, including zstd's. Throws a UserError in a Node before version 22.15, which lacks zstd. */
 export function zlibWithZstd(): Zlib {
   const loaded = zlib();
   if (typeof loaded.zstdDecompressSync === "function") return loaded;

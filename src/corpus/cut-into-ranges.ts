@@ -25,7 +25,7 @@ const characterTailBytes = 3;
 
 /** Finds positions where a text can be cut, by the bytes around them. */
 export class CutFinder {
-  /** The number of bytes that must be known before and after the searched bytes. */
+  /** The number of bytes that must be known before and after the searched bytes, to find the cuts in them. */
   readonly contextBytes: number;
   private readonly finder: SpecialTokenFinder;
 
@@ -36,14 +36,14 @@ export class CutFinder {
 
   /**
    * Finds a cut in [from, stop) of a text that is known up to `limit`: the start of a special token, or else the first
-   * safe cut.
-   *
-   * Before `from`, `contextBytes` bytes must be known, unless the text begins at `from` or `from` is another cut. After
-   * `stop`, `contextBytes` bytes must be known, or all of the text.
+   * safe cut. Returns undefined if there is neither, or if a special token that is no cut reaches into [from, stop).
+   * Before `from`, `contextBytes` bytes must be known, unless the text begins at `from` or `from` is an earlier cut.
+   * After `stop`, `contextBytes` bytes must be known, or all of the text.
    */
   find(text: Text, from: number, stop: number, limit: number): Cut | undefined {
     const { finder } = this;
-    // A special token is a cut only if no earlier one overlaps it. Then every reader finds it.
+    // A special token is a cut only if no earlier one overlaps it, because then every reader finds it, whatever text
+    // precedes.
     finder.reset(text.bytes.subarray(0, limit));
     let reach = 0;
     let touched = false;
@@ -55,12 +55,15 @@ export class CutFinder {
     const { pattern } = this.options;
     if (touched || pattern === null) return undefined;
 
-    // No special token begins in the characters that decide whether a cut is safe.
+    // No special token begins in [from, stop), so none begins in the characters that decide whether a cut is safe.
     const pos = this.safeCut(pattern, text, from, stop - characterTailBytes, limit);
     return pos < 0 ? undefined : { pos, inside: true };
   }
 
-  /** Normalization must not change the character at the cut, nor one that decides whether the cut is safe. */
+  /**
+   * Returns the first safe cut in [from, stop), or a number below 0. If the text is normalized, normalization must not
+   * change the character at the cut, nor any character that decides whether the cut is safe.
+   */
   private safeCut(pattern: CompiledPattern, text: Text, from: number, stop: number, limit: number): number {
     const { normalization = null } = this.options;
     if (normalization === null) return findSafeCut(pattern, text, from, stop, limit);
@@ -89,7 +92,10 @@ const afterCutBytes = 12;
 
 type FileCut = { readonly atByte: number; readonly inside: boolean };
 
-/** How many bytes are searched for a cut. Without one, the range grows until a later search succeeds. */
+/**
+ * How many bytes after a wanted cut are searched for a cut. If they have none, the range grows until a later search
+ * succeeds.
+ */
 const searchSizeBytes = scaled(1 << 20, 64);
 const defaultProbeSizeBytes = scaled(1 << 16, 16);
 
@@ -128,7 +134,7 @@ class TextCutSearch {
   }
 }
 
-/** JSON lines or FASTA can be cut after the first byte of the separator between two records. */
+/** Finds where JSON lines or FASTA can be cut: after the first byte of the separator between two records. */
 class RecordCutSearch {
   private readonly window = Buffer.alloc(defaultProbeSizeBytes);
 
@@ -137,10 +143,11 @@ class RecordCutSearch {
     private readonly separator: Uint8Array,
   ) {}
 
-  /** Finds the first beginning of a record in [targetByte, stopByte); undefined if none is near. */
+  /** Finds the first beginning of a record in [targetByte, stopByte); undefined if none is within `searchSizeBytes`. */
   *findNear(targetByte: number, stopByte: number): Generator<undefined, FileCut | undefined> {
     const { window, separator } = this;
-    // A separator one byte before `targetByte` means that a record begins at `targetByte`.
+    // The search begins one byte before `targetByte`, because a separator there means that a record begins at
+    // `targetByte`. It finds no record that begins at `stopByte`, because a range from there would be empty.
     const endByte = Math.min(stopByte, targetByte + searchSizeBytes) - 1;
     // Windows overlap, because the end of a window may divide a separator.
     const overlapBytes = separator.length - 1;
@@ -167,8 +174,8 @@ export type RangePlanOptions = CutOptions & {
 };
 
 /**
- * Cuts a range of an input into smaller ones, in order. Yields undefined when the bytes just read have no cut, so that
- * the caller can let the event loop run.
+ * Cuts a range of an input into smaller ones, and yields them in order. Also yields undefined whenever the bytes just
+ * read have no cut, so that the caller can let the event loop run.
  */
 export function* cutIntoRanges(
   input: Input,

@@ -19,15 +19,18 @@ import { type InputOptions, inspectContent, inspectInput, parquetStreamError } f
 
 export type FoundInputs = {
   readonly inputs: readonly Input[];
-  /** What is left out, with the reasons. Some of it is not listed, such as hidden files. */
+  /**
+   * The files and folders that are left out, with the reasons. Hidden files, pipes and files that `include` does not
+   * select are not listed.
+   */
   readonly skipped: readonly Skipped[];
   /** The number of inputs for each name, in the order of the names. */
   readonly inputCounts?: readonly number[] | undefined;
 };
 
 /**
- * Finds the files that the arguments name: a path; a directory, which includes the files below it; or, if no such path
- * exists, a glob. A file that is not text is skipped in a directory, and otherwise an error.
+ * Finds and inspects the files that `names` name. A name is a path; a directory, for all files below it;
+ * or, if no such path exists, a glob. A file that is not text is skipped in a directory; elsewhere it is an error.
  */
 export function findCorpus(names: readonly string[], options: InputOptions = {}): FoundInputs {
   checkNames(names, options);
@@ -112,7 +115,10 @@ function findInDirectory(directory: string, options: InputOptions): FoundInputs 
 
 const aboutRecords = phrase`metadata of the data files next to it (${asOption("include")} selects it)`;
 
-/** Returns the reason as a message, so that the caller can spell the option that `aboutRecords` names. */
+/**
+ * Returns the reason as a message. For `aboutRecords`, the only reason that names an option, this lets the caller spell
+ * the option.
+ */
 export const reasonSkipped = ({ reason }: Skipped): Message =>
   reason === messages.spell(aboutRecords) ? aboutRecords : reason;
 
@@ -158,7 +164,10 @@ function emptyDirectoryError(
   });
 }
 
-/** Returns the matching files in byte order. A broken link is included, so that reading it is an error. */
+/**
+ * Returns the files that match a glob, each once, in byte order of their paths. A broken link is included, so that
+ * reading it is an error.
+ */
 export function filesMatching(glob: string): ReturnType<typeof distinctFiles> {
   const matching = sortByBytes(
     [...host.pathsMatching(glob, glob.startsWith("/") ? "/" : ".")].map(withForwardSlashes),
@@ -170,7 +179,10 @@ export function filesMatching(glob: string): ReturnType<typeof distinctFiles> {
 
 type FileFilter = (pathBelow: string) => boolean;
 
-/** As in a .gitignore file, a glob without a slash matches the file's name at any depth. */
+/**
+ * Makes a filter of `--include` globs. As in a .gitignore file, a glob without a slash matches the file's name at any
+ * depth; one with a slash matches the path below the directory.
+ */
 export function includeFilter(globs: readonly string[]): FileFilter {
   if (globs.length === 0) return () => true;
   const filters = globs.map(withForwardSlashes).map((text) => {
@@ -182,8 +194,9 @@ export function includeFilter(globs: readonly string[]): FileFilter {
 }
 
 /**
- * Returns the regular files below a directory that the filter accepts, in byte order. Hidden ones are left out, and
- * links are followed. `skipped` has further paths of the same folder or file.
+ * Returns the regular files below a directory that the filter accepts, in byte order of their paths. Hidden files and
+ * folders are left out, and links are followed. `skipped` has further paths of a folder or file that is already listed,
+ * and the internal folders of hub caches.
  */
 export function filesBelow(directory: string, wanted: FileFilter): { paths: string[]; skipped: Skipped[] } {
   const root = directory.replace(/\/+$/, "");
@@ -193,7 +206,7 @@ export function filesBelow(directory: string, wanted: FileFilter): { paths: stri
   const folders = [""];
   let linkedFolders: string[] = [];
   while (folders.length + linkedFolders.length > 0) {
-    // Sorted, so that the chosen link does not depend on the order of listings.
+    // Links are sorted, so that the one through which a folder is visited does not depend on the order of listings.
     if (folders.length === 0) linkedFolders = sortByBytes(linkedFolders);
     const folder = (folders.pop() ?? linkedFolders.shift())!;
     const folderPath = withoutSlash(`${root}/${folder}`);
@@ -241,7 +254,7 @@ function isHubCache(path: string, entries: readonly Dirent[]): boolean {
 }
 const hubCacheParts = ["blobs", "refs"];
 
-/** Several versions of a data set are refused, because most of their texts are the same. */
+/** Throws a UserError if the cache has several versions of a data set, because most of their texts are the same. */
 function checkOneSnapshot(cache: string): void {
   const [first, second] = sortByBytes(readdirSync(`${cache}/snapshots`));
   if (second === undefined) return;
@@ -259,7 +272,10 @@ function entriesOf(folder: string): Dirent[] {
   }
 }
 
-/** Links are followed. A wanted link that is broken is an error. */
+/**
+ * Returns the kind of a directory entry or, if it is a link, of the link's target. Throws a UserError for a wanted link
+ * that is broken.
+ */
 function kindOf(entry: Dirent, path: string, isWanted: () => boolean): "file" | "folder" | "other" {
   if (entry.isFile()) return "file";
   if (entry.isDirectory()) return "folder";
@@ -277,7 +293,9 @@ function kindOf(entry: Dirent, path: string, isWanted: () => boolean): "file" | 
   }
 }
 
-/** Throws a UserError for names that are not UTF-8: decoded, such a name may denote another file. */
+/**
+ * Throws a UserError for a name that is not UTF-8, because such a name, decoded to a string, may denote another file.
+ */
 function refuseUndecodable(folder: string, names: ReadonlySet<string>): void {
   if (![...names].some(files.hasReplacement)) return;
   for (const bytes of readdirSync(folder, { encoding: "buffer" })) {
@@ -298,7 +316,7 @@ export type Skipped = {
   readonly reason: string;
 };
 
-/** Keeps one of several paths of the same file: its real path if that is given, otherwise the first. */
+/** Keeps one path of each file: its real path if that is given, otherwise the first. `skipped` has the other paths. */
 function distinctFiles(paths: readonly string[]): { paths: string[]; skipped: Skipped[] } {
   const pathsById = groupBy(paths, (path) => fileId(path) ?? path);
   if (pathsById.size === paths.length) return { paths: [...paths], skipped: [] };

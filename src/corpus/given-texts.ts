@@ -10,8 +10,8 @@ export type Texts = Iterable<string> | AsyncIterable<string>;
 type EventLoopYields = { readonly isDue: boolean; readonly turn: () => Promise<void> };
 
 /**
- * The input is read once and in order, like a stream. Internally, each text is a line of JSON.
- *
+ * Makes an input of texts that a caller of the library passes. The input is read once and in order, like a stream.
+ * Internally, each text is a line of JSON.
  * @internal
  */
 export function inputOfTexts(texts: Texts, turns: EventLoopYields, signal?: AbortSignal): Input {
@@ -64,7 +64,8 @@ class TextLines implements ByteStream {
     let end = from;
     while (end < into.length) {
       if (this.pos === this.part.length) {
-        // An iterator with all texts in memory would never yield to the event loop.
+        // An iterator over texts in memory never yields to the event loop, so this loop does. Otherwise timers and most
+        // signals would wait.
         if (this.turns.isDue) await this.turns.turn();
         this.signal?.throwIfAborted();
         if (this.taken === this.text.length) {
@@ -87,13 +88,16 @@ class TextLines implements ByteStream {
     this.stopListening();
     if (this.hasEnded) return;
     this.hasEnded = true;
-    // Lets a generator clean up. Its result is ignored.
+    // Lets a generator clean up. What `return` gives is ignored, because the run already has a result or an error.
     try {
       void Promise.resolve(this.texts.return?.()).catch(() => {});
     } catch {}
   }
 
-  /** Returns a promise only if the iterator does: promises for a billion short texts would be slow. */
+  /**
+   * Takes the next text, and returns false if there is none. Returns a promise only if the iterator does, because
+   * promises for a billion short texts would be slow.
+   */
   private takeText(): boolean | Promise<boolean> {
     if (this.hasEnded) return false;
     const next = this.texts.next();
@@ -111,7 +115,10 @@ class TextLines implements ByteStream {
     return true;
   }
 
-  /** `Promise.race` with a promise of the signal would keep a reaction for each text. */
+  /**
+   * Waits for the next text, or rejects once the signal aborts. This does not use `Promise.race`, because the signal's
+   * promise would keep a reaction for each text.
+   */
   private orAbort<T>(next: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.fail = reject;
@@ -146,7 +153,10 @@ class TextLines implements ByteStream {
   }
 }
 
-/** Not 0, because an empty text becomes a line, too. */
+/**
+ * The value of `taken` before the first part of a line is made. It is not 0, because 0 would mean that the line of an
+ * empty text is complete.
+ */
 const notBegun = -1;
-/** A part is small, because a text of hundreds of megabytes is converted in steps. */
+/** The size of a part of a line. It is small, so that a text of hundreds of megabytes is converted in steps. */
 const partCharacters = scaled(1 << 16, 5);

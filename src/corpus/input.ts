@@ -8,7 +8,9 @@ export type Input = {
   readonly path: string;
   /** Whether it can be read only once, from front to back. */
   readonly isStream: boolean;
-  /** For a stream it is `none`: only reading finds out whether it is compressed. */
+  /**
+   * The compression of a file. For a stream it is `none`, because only reading shows whether a stream is compressed.
+   */
   readonly compression: Compression;
   readonly format: InputFormat;
   readonly formatFrom: FormatSource;
@@ -28,7 +30,10 @@ export type Input = {
   readonly state?: FileState | undefined;
 };
 
-/** A writer can reset the modification time, but not the change time. */
+/**
+ * The state of a file, by which a later change is noticed. It has two times, because a writer can reset the
+ * modification time, but not the change time.
+ */
 export type FileState = {
   readonly device: number;
   readonly inode: number;
@@ -39,7 +44,10 @@ export type FileState = {
   readonly attributes: string;
 };
 
-/** The fields that are used: the library's types must not depend on Node's. */
+/**
+ * The fields of Node's `Stats` that are used. They are listed here because the library's types must not depend on
+ * Node's.
+ */
 type FileStats = {
   readonly dev: number;
   readonly ino: number;
@@ -63,17 +71,26 @@ export const stateOf = (stats: FileStats): FileState => ({
 
 export type Compression = "none" | "gzip" | "zstd";
 
-/** `jsonl` is one JSON object per line; `json`, objects in an array or a sequence. */
+/**
+ * The form of an input's documents: plain text; one JSON object per line (`jsonl`); JSON objects in an array or a
+ * sequence (`json`); rows of a Parquet file; or sequences in FASTA.
+ */
 export type InputFormat = "text" | "jsonl" | "json" | "parquet" | "fasta";
 
 export const inputFormats: readonly InputFormat[] = ["text", "jsonl", "json", "parquet", "fasta"];
 
 export const hasFields = (format: InputFormat) => format !== "text" && format !== "fasta";
 
-/** What an input's format was taken from. Plain text usually has `name`. */
+/**
+ * What an input's format was taken from: an option, the extension of its name, or its first bytes. Text in which no
+ * other format is recognized has `name`, unless it is named `.json`.
+ */
 export type FormatSource = "option" | "name" | "content";
 
-/** Returns undefined for unknown extensions. The extension of a compression is skipped: `a.jsonl.gz` is `jsonl`. */
+/**
+ * Returns the format that the extension of a file's name denotes; undefined for any other extension. The extension of a
+ * compression is skipped: `a.jsonl.gz` is `jsonl`.
+ */
 export function formatOfName(path: string): InputFormat | undefined {
   const [, ending] = /\.([^./]+)(\.(gz|gzip|zst|zstd))?$/.exec(path.toLowerCase()) ?? [];
   if (ending === "jsonl" || ending === "ndjson") return "jsonl";
@@ -87,7 +104,10 @@ export const canSeek = (input: Input) =>
 /** Whether the file can be cut into byte ranges. Otherwise the whole file is one range. */
 export const canBeCutByBytes = (input: Input) => canSeek(input) && input.format !== "parquet";
 
-/** The estimated bytes of text, for choosing the number of workers. */
+/**
+ * The estimated bytes of text, for choosing the number of workers. A compressed or Parquet file counts three times its
+ * size, and a stream counts as the largest size.
+ */
 export const expectedTextBytes = (inputs: readonly Input[]) =>
   inputs.reduce((sum, { isStream, compression, format, sizeBytes }) => {
     if (isStream) return Number.MAX_SAFE_INTEGER;
@@ -112,10 +132,9 @@ export function emptyCorpusError(inputs: readonly Input[]): UserError {
 }
 
 /**
- * Bytes [startByte, endByte) of one input. No pretoken crosses the end of a range.
- *
- * At a safe cut the document continues in the next range. The reader of the left range also reads the character at
- * `endByte`, which shows where its last pretoken ends.
+ * Bytes [startByte, endByte) of one input. No pretoken crosses the edges of a range.
+ * If a range ends at a safe cut, its document continues in the next range. The reader of the first range then also
+ * reads the character at `endByte`, which shows where the last pretoken ends.
  */
 export type Range = {
   readonly inputIndex: number;
@@ -138,11 +157,13 @@ export const wholeRange = (input: Input, inputIndex: number): Range => ({
 export const sizeOfRanges = (ranges: readonly Range[]) =>
   ranges.reduce((sum, { startByte, endByte }) => sum + endByte - startByte, 0);
 
-/** How many bytes are to be read, before any decompression; null if there is a stream. */
+/** How many bytes are to be read, before any decompression; null if there is a stream, because its size is unknown. */
 export const totalBytesOf = (inputs: readonly Input[], ranges: readonly Range[] = inputs.map(wholeRange)) =>
   inputs.some((input) => input.isStream) ? null : sizeOfRanges(ranges);
 
-/** The next record begins after the first byte of the separator. */
+/**
+ * Returns the bytes between two records of JSON lines or FASTA. The next record begins after the first of these bytes.
+ */
 export const recordSeparator = (format: InputFormat): Uint8Array =>
   format === "fasta" ? beforeHeader : afterLine;
 
@@ -161,7 +182,10 @@ export function openInput(input: Input): number {
   return fd;
 }
 
-/** Throws a UserError if the file has changed. Appended bytes, new permissions, owners and hard links are allowed. */
+/**
+ * Throws a UserError if the file has changed since the run began. Appended bytes, new permissions, owners and hard
+ * links are allowed.
+ */
 export function checkUnchanged(input: Input): void {
   const { path, state } = input;
   if (state === undefined) return;
@@ -177,7 +201,8 @@ export function checkUnchanged(input: Input): void {
   if (sizeBytes !== state.sizeBytes) return;
   if (modifiedMs === state.modifiedMs && (changedMs === state.changedMs || attributes !== state.attributes))
     return;
-  // A file that is being truncated gets its new time before its new size.
+  // A file that is being truncated gets its new time before its new size. So this looks again, to name the right
+  // reason.
   for (let i = 0; i < furtherLooks; i++) {
     host.sleepSync(furtherLookMs);
     checkSame(input, path === "-" ? look() : (files.stat(path) ?? now));
@@ -197,7 +222,7 @@ export function checkSame(input: Input, now: FileStats): void {
   if (now.size < sizeOf(input)) throw shrunkError(input, now.size);
 }
 
-/** Returns the error for a file that now ends at `endByte`, before its size at the start. */
+/** Returns the error for a file that now ends at `endByte`, before the size that it had when the run began. */
 export function shrunkError(input: Input, endByte: number): UserError {
   return changedError(input, `shrank (it ended at byte ${endByte} of ${sizeOf(input)})`);
 }
@@ -211,6 +236,6 @@ function changedError(input: Input, what: string): UserError {
   });
 }
 
-/** Does not block, because the file may have become a pipe since it was inspected. */
+/** Opens a file without blocking, because it may have become a pipe since it was inspected. */
 export const openFile = (path: string): number =>
   files.tryRead(path, () => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));

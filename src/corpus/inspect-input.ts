@@ -50,12 +50,18 @@ function readBytes(fd: number, byteCount: number): Uint8Array {
 
 /** The number of compressed bytes that are tried first: usually enough for a head. */
 const firstTryBytes = 1 << 12;
-/** Without this limit, a file of empty gzip members would be read whole. */
+/**
+ * The most compressed bytes that are read for a head. Without this limit, a file of empty gzip members, which
+ * decompress to nothing, would be read whole.
+ */
 const compressedBytesMax = 1 << 24;
-/** Without this limit, a few bytes of zstd could become gigabytes. */
+/** The most bytes that a prefix may decompress to. Without this limit, a few bytes of zstd could become gigabytes. */
 const decompressedBytesMax = 1 << 24;
 
-/** Tries prefixes of various lengths, until one gives enough bytes, but not far too many. */
+/**
+ * Decompresses the beginning of a file. It tries prefixes of various lengths, until one gives enough bytes, but not far
+ * too many.
+ */
 function decompressHead(fd: number, path: string, compression: Codec, bytesMax: number): Uint8Array {
   let tooFewBytes = 0;
   let tooManyBytes = Number.POSITIVE_INFINITY;
@@ -68,12 +74,12 @@ function decompressHead(fd: number, path: string, compression: Codec, bytesMax: 
       if (head.length >= bytesMax || isAll) return head.subarray(0, bytesMax);
       tooFewBytes = triedBytes;
     }
-    // A block of zstd has at most 128 KB, so some length in between gives enough bytes.
+    // A block of zstd has at most 128 KB, so some length between the two gives enough bytes and not too many.
     triedBytes = Number.isFinite(tooManyBytes) ? (tooFewBytes + tooManyBytes) >> 1 : 4 * triedBytes;
   }
 }
 
-/** Returns undefined if the result has more than `decompressedBytesMax`. */
+/** Decompresses a prefix of a file; undefined if the result has more than `decompressedBytesMax`. */
 function decompressBeginning(bytes: Uint8Array, path: string, compression: Codec): Uint8Array | undefined {
   const { constants, gunzipSync, zstdDecompressSync } = compression === "gzip" ? zlib() : zlibWithZstd();
   const maxOutputLength = decompressedBytesMax;
@@ -92,7 +98,10 @@ export type InputOptions = {
   /** The format of all inputs, regardless of their names and content. */
   readonly inputFormat?: InputFormat | undefined;
   readonly textField?: string | undefined;
-  /** How texts were read in training, for inputs whose format is not detected and whose content fits. */
+  /**
+   * How texts were read when the tokenizer was trained. An input whose format is not detected is read in the same way
+   * if its first record has the text field of the training, or, for FASTA, if it begins with `>`.
+   */
   readonly trained?: Reading | undefined;
   /** Globs that select files in directories. */
   readonly include?: readonly string[] | undefined;
@@ -111,7 +120,10 @@ export function inspectInput(path: string, options: InputOptions = {}): Input {
   return found;
 }
 
-/** For a file that is not text, returns what it is. A stream is checked only when it is read. */
+/**
+ * Inspects the file or stream at a path. For a file that is not text, returns what it is. A stream is checked only when
+ * it is read.
+ */
 export function inspectContent(path: string, options: InputOptions): Input | NotText {
   if (path === "-") return streamAt(path, options);
   const stats = files.tryRead(path, () => statSync(path));
@@ -201,7 +213,10 @@ function readingOf(
 /** The byte with which FASTA begins. */
 const headerMark = 0x3e; // >
 
-/** Detects the format of the first stream. Later streams are not touched: their writers may wait. */
+/**
+ * Detects the format of the first stream, and returns the inputs with that format. Later streams are not opened,
+ * because their writers may wait until the first one is read.
+ */
 export async function inspectFirstStream(
   inputs: readonly Input[],
   options: InputOptions,

@@ -9,6 +9,7 @@ export const jsonHeadBytesMax = 1 << 20;
 /**
  * Classifies the JSON of a file whose beginning is `head`: `jsonl` for one object per line; `json` for an array of
  * objects, or any other sequence of objects; `document` for any other array or single object; `none` for anything else.
+ * A single object is a record (`jsonl` or `json`) if it has the text field, as a string.
  */
 export function jsonShapeOf(head: Uint8Array, isWhole: boolean, textField: string): JsonShape {
   const start = json.skipSpace(head, utf8.startsWithBom(head) ? 3 : 0);
@@ -22,7 +23,8 @@ export function jsonShapeOf(head: Uint8Array, isWhole: boolean, textField: strin
   if (isArray) return { kind: "json", hasField, isSeveral: head[next] === ascii.comma };
   const isSeveral = head[next] === ascii.openBrace;
   if (end < 0) {
-    // The object continues past the head, unless the head is the whole file.
+    // The end of the object is not in the head. If the head is the whole file, the object is incomplete. Otherwise it
+    // is taken for a line if it has no line feed so far.
     const kind = isWhole ? "none" : !hasLineFeed ? "jsonl" : hasField ? "json" : "document";
     return { kind, hasField, isSeveral };
   }
@@ -45,7 +47,10 @@ export function beginsAsJson(head: Uint8Array): boolean {
   return first === ascii.openBrace || first === ascii.openBracket;
 }
 
-/** Scans the object at `start` without checking it. `end` is -1 if these bytes do not contain its end. */
+/**
+ * Scans the object at `start` without checking it. Returns its end (-1 if these bytes do not contain it), whether it
+ * has a line feed, and whether it has the field, as a string.
+ */
 function scanObject(bytes: Uint8Array, start: number, field: string) {
   let depth = 0;
   let hasLineFeed = false;
@@ -74,7 +79,7 @@ function scanObject(bytes: Uint8Array, start: number, field: string) {
   return { end: -1, hasLineFeed, hasField };
 }
 
-/** Returns the position after the closing quote of the string at `pos`, or -1. */
+/** Returns the position after the closing quote of the string at `pos`; -1 if these bytes do not contain that quote. */
 function stringEnd(bytes: Uint8Array, pos: number): number {
   for (let at = pos + 1; at < bytes.length; at++) {
     if (bytes[at] === ascii.backslash) at++;
@@ -91,7 +96,11 @@ function isText(json: Uint8Array, text: string): boolean {
   }
 }
 
-/** Returns the format of an input's records; undefined if there are no records. */
+/**
+ * Returns the format of an input's records, judged by its first bytes; undefined if it has no records. A file named
+ * `.json` may hold any records. In any other file, the first record must have the text field, and a second one must
+ * follow.
+ */
 export function recordsIn(
   { bytes, isWhole }: { readonly bytes: Uint8Array; readonly isWhole: boolean },
   isNamedJson: boolean,

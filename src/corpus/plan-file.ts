@@ -67,7 +67,10 @@ export type PlannedCutting = {
   readonly normalization?: Normalization | null | undefined;
 };
 
-/** Special tokens are a set here: their order affects ids, not cuts. */
+/**
+ * Returns digests of the options that the cuts of a plan depend on. Special tokens are sorted, because their order
+ * affects ids, not cuts.
+ */
 const digestOptions = ({ patterns, specialTokens, isLinewise, normalization }: PlannedCutting) => ({
   patternDigest: hexDigest(patterns),
   specialTokensDigest: hexDigest(specialTokens.toSorted()),
@@ -106,7 +109,10 @@ export type PlanOptions = PlannedCutting & {
   readonly keepsTextsWhole: boolean;
 };
 
-/** Throws a UserError for a stream, and for a file that is named twice. */
+/**
+ * Throws a UserError for a stream, which other machines cannot read, and for a file that is named twice, whose bytes
+ * would be counted twice.
+ */
 export function checkPlannable(inputs: readonly Input[]): void {
   const paths = new Map<string, string>();
   for (const input of inputs) {
@@ -146,7 +152,10 @@ export async function* plannedRanges(options: PlanOptions): AsyncGenerator<Range
   }
 }
 
-/** Returns a function that makes a range's line; call it with the ranges in order. */
+/**
+ * Returns a function that makes the plan's line for a range. It must be called with the ranges in order, because it
+ * numbers them.
+ */
 export function lineMaker(options: PlanOptions): (range: Range) => Line {
   const digests = digestOptions(options);
   let index = 0;
@@ -258,7 +267,11 @@ export function readLines(text: string, source: string): Line[] {
   );
 }
 
-/** Refuses a range whose ends `bpe plan` would not have chosen: a digest can be forged. */
+/**
+ * Refuses a range whose ends `bpe plan` would not have chosen. The digest alone does not prove that it chose them,
+ * because a digest can be forged. Records are cut after line feeds; a text is cut before special tokens, or inside a
+ * document.
+ */
 function checkEnds(line: Line, input: Input, { specialTokens }: PlannedCutting, fail: Fail): void {
   const { start, end, sizeBytes, startsInside, endsInside } = line;
   const isText = input.format === "text";
@@ -366,7 +379,8 @@ function checkField(line: Line, input: Input, asked: string | undefined, fail: F
 
 function inspect({ path, inputFormat: format, textField }: Line, fail: Fail): Input {
   try {
-    // The content was checked when the plan was made; `checkFile` refuses a changed file.
+    // The content was checked when the plan was made, so it is not checked again. `checkFile` then refuses a changed
+    // file.
     return inspectInput(path, { inputFormat: format, textField, binary: "text" });
   } catch (error) {
     if (error instanceof UserError) return fail(error.parts.message, error.parts.hint);
@@ -394,13 +408,18 @@ function checkFile(line: Line, input: Input, fail: Fail): void {
   }
 }
 
-/** scp and tar may truncate a copy's time to whole milliseconds or seconds. */
+/**
+ * Whether a file and its copy have the same time. scp and tar may truncate a copy's time to whole milliseconds or
+ * seconds.
+ */
 const isSameTime = (originalMs: number, copyMs: number) =>
   Math.abs(originalMs - copyMs) < microsecondsMs ||
   copyMs === Math.floor(originalMs) ||
   copyMs === 1000 * Math.floor(originalMs / 1000);
 
-/** Allows for the resolution of some clocks, and for rounding times to doubles. */
+/**
+ * Times that differ by less than this count as equal, because some clocks are coarse, and times are rounded to doubles.
+ */
 const microsecondsMs = 0.002;
 
 /** Refuses overlapping ranges. Links are followed, because one file may have several paths. */

@@ -6,13 +6,16 @@ import { releaseText, type TextMaker } from "./text-memory.ts";
 
 /** Limits the memory of one thread for a text and the line, page or dictionary that contains it. */
 export class TextMemory {
-  /** The last claim; 0 if it was less than `smallBytes`. */
+  /** The number of bytes of the last claim; 0 if it was less than `smallBytes`. */
   claimedBytes = 0;
 
   /** @param bytesMax the maximum that may be claimed; by default there is no limit */
   constructor(private readonly bytesMax = Number.POSITIVE_INFINITY) {}
 
-  /** Claims `bytes`, in place of the previous claim. Returns true if other memory should be freed first. */
+  /**
+   * Claims `bytes`, in place of the previous claim. Returns true if other memory should be freed before these bytes are
+   * allocated. Throws a UserError if the claim exceeds `bytesMax`; its message names the text with `what()`.
+   */
   claim(bytes: number, what: () => string): boolean {
     if (bytes > this.bytesMax && bytes >= limitedBytes) {
       const [needed, most] = [`${Math.ceil(bytes / 1e6)} MB`, machine.limitText(this.bytesMax)];
@@ -31,13 +34,18 @@ const smallBytes = scaled(1 << 23, 128);
 /** Smaller claims are never refused. This matters only at small scale, where even the smallest windows claim memory. */
 const limitedBytes = scaled(0, 1 << 23);
 
-/** Where the bytes of an input come from. Offsets count (decompressed) bytes from the input's beginning. */
+/**
+ * Where the bytes of an input come from. Offsets count bytes from the beginning of the input, after any decompression.
+ */
 export interface ByteSource {
   /** The path of the input, for errors. */
   readonly path: string;
   /** The offset after the last byte, or after the last byte that has arrived so far. */
   readonly sizeBytes: number;
-  /** Returns how many bytes were read: 0 only if the next bytes have not arrived yet. */
+  /**
+   * Reads up to `wantedBytes` bytes from `offsetByte` on into `into` at `atPos`. Returns how many were read: 0 only if
+   * the next bytes have not arrived yet.
+   */
   read(into: Uint8Array, atPos: number, wantedBytes: number, offsetByte: number): number;
   /** The file, if the source is one. */
   readonly file?: FileSource;
@@ -166,7 +174,10 @@ export type Mapping = {
   readonly fileBytesLeast: number;
 };
 
-/** Reads a range of bytes through a window: `text` holds `limit` bytes of the source, from `baseByte` on. */
+/**
+ * Reads a range of bytes through a window: `text` holds `limit` bytes of the source, from `baseByte` on. `advance`
+ * moves the window to the bytes that are still needed.
+ */
 export class RangeReader {
   text: Text;
   /** The offset in the source of the text's position 0. */
@@ -181,7 +192,7 @@ export class RangeReader {
   private readonly mappedBytesMax: number;
 
   /**
-   * @param tooLong creates the error for kept bytes that fill more than half of the largest window
+   * @param tooLong creates the error for bytes that are still needed but fill more than half of the largest window
    * @param mapping how large files are mapped; `window` must be the memory of the texts that `makeText` returns
    */
   constructor(
@@ -226,8 +237,8 @@ export class RangeReader {
   }
 
   /**
-   * Moves the window to `keepPos`, or the start of its page. Returns by how much positions decrease (negative:
-   * increase).
+   * Moves the window to `keepPos` or, if a file is mapped, to the start of the memory page that contains it, and fills
+   * it. Returns by how much positions decrease. The number is negative if the page begins before the window did.
    */
   advance(keepPos: number): number {
     const baseBefore = this.baseByte;
@@ -236,12 +247,18 @@ export class RangeReader {
     return this.baseByte - baseBefore;
   }
 
-  /** Returns an upper bound of the window's size after `advance(keepPos)`. */
+  /**
+   * Returns an upper bound of the window's size after `advance(keepPos)`: twice the present size if the kept bytes fill
+   * more than half of the window.
+   */
   bytesAfter(keepPos: number): number {
     return (this.limit - keepPos > this.capacityBytes >> 1 ? 2 : 1) * this.capacityBytes;
   }
 
-  /** Replaces an error of the kernel if the mapped file has changed. */
+  /**
+   * Returns the error to throw in place of `error`: if the kernel failed because the mapped file has changed, an error
+   * that says so; otherwise `error` itself.
+   */
   explain(error: unknown): unknown {
     if (this.mapped === undefined || !(error instanceof WebAssembly.RuntimeError)) return error;
     try {
@@ -257,7 +274,7 @@ export class RangeReader {
     const keepByte = this.baseByte + keepPos;
     const pageByte = window.pageStart(keepByte);
     const byteCount = Math.min(this.mappedBytesMax, this.endByte - pageByte);
-    // A mapped window does not grow.
+    // A mapped window does not grow. If the kept bytes fill more than half of it, the file is read into memory instead.
     const isHalfFull = this.baseByte + this.limit - pageByte > this.mappedBytesMax >> 1;
     if (!isHalfFull && window.map(this.mapped!.fd, pageByte, byteCount)) {
       this.baseByte = pageByte;

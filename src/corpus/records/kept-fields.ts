@@ -9,7 +9,10 @@ export type Kind = (typeof kinds)[number];
 /** A field, and the type of its column if given: `score:double`. */
 export type Field = { readonly name: string; readonly kind?: Kind | undefined };
 
-/** A bigint is a whole number; a number may have a fraction. Objects and lists are JSON. */
+/**
+ * The value of a kept field. A bigint is a whole number; a number may have a fraction. Objects and lists are kept as
+ * JSON.
+ */
 export type Value = string | bigint | number | boolean | null;
 
 /** The approximate size of a value in memory. */
@@ -23,7 +26,10 @@ export function kindOf(value: Value): Kind | null {
   return typeof value === "bigint" ? "int" : "double";
 }
 
-/** Converts the JSON text of a value; undefined for a string with a lone surrogate. */
+/**
+ * Converts the JSON text of a value; undefined for a string with a lone surrogate. For a field declared as text,
+ * numbers, true and false stay as they are written.
+ */
 export function keptValue(json: string, { kind }: Field): Value | undefined {
   if (json === "null") return null;
   if (json[0] === '"') {
@@ -44,7 +50,7 @@ const kindNames: Record<Kind, string> = {
 
 const [int64Min, int64Max] = [-(2n ** 63n), 2n ** 63n - 1n];
 
-/** A column whose type was not given takes the type of its first value other than null. */
+/** The columns of kept fields. A column whose type was not given takes the type of its first value other than null. */
 export class Columns {
   /** The type of each column; null if it is not known yet. */
   readonly kinds: (Kind | null)[];

@@ -10,7 +10,10 @@ import { RecordBatch } from "./record-batch.ts";
 type RecordLines = {
   /** The position of the first record: after a byte-order mark, if the format allows one. */
   firstPos(bytes: Uint8Array): number;
-  /** Appends the records in text[pos .. end) to the batch. A line feed is at `end` - 1 or `end`. */
+  /**
+   * Appends the records in text[pos .. end) to the batch; stops at an invalid line. There must be a line feed at `end`
+   * - 1 or, if the last line lacks its line feed, at `end`.
+   */
   read(text: Text, pos: number, end: number, batch: RecordBatch): LinesRead;
   readonly tooLongHint: string;
 };
@@ -47,7 +50,10 @@ export class LineReader {
     return this.window?.baseByte ?? 0;
   }
 
-  /** Reads the records of a range into `batch`, window by window. Yields the number of bytes that are done. */
+  /**
+   * Reads the records of a range into `batch`, window by window. Yields the number of bytes that are done: after each
+   * window, and with an empty batch before it allocates much memory (`TextMemory`).
+   */
   *read(source: ByteSource, range: LineRange, input: RecordInput): Generator<number, void> {
     const { format, textField, keptFields } = input;
     const lines = format === "fasta" ? new FastaLines() : new JsonLines(textField, keptFields);
@@ -63,7 +69,7 @@ export class LineReader {
     for (let end = 0; ; ) {
       // The kept bytes are the beginning of one record.
       const keptBytes = reader.limit - end;
-      // While a stream is still arriving, the caller may change the end.
+      // While a stream is still arriving, its end is unknown. The caller sets `range.endByte` between two yields.
       reader.endByte = range.endByte;
       // Counts the old window if it is replaced, the new one, and the texts of the records in it.
       const wantedBytes = reader.bytesAfter(end);
@@ -75,7 +81,7 @@ export class LineReader {
       }
       reader.advance(end);
       const { text, limit, atEnd } = reader;
-      // The last line of a file may lack its line feed. The bytes after `limit` are not text.
+      // The last line of a file may lack its line feed, so one is put after it. The bytes after `limit` are not text.
       if (atEnd && text.bytes[limit - 1] !== ascii.lineFeed) text.bytes[limit] = ascii.lineFeed;
       end = atEnd ? limit : recordStart(text.bytes, keptBytes, limit, separator);
       batch.restart(end);
@@ -92,7 +98,10 @@ export class LineReader {
   }
 }
 
-/** Returns the start of the last record. None but the first begins in the first `knownBytes` bytes. */
+/**
+ * Returns the start of the last record in the bytes before `limit`; 0 if only one record begins there. The caller knows
+ * that no further record begins in the first `knownBytes` bytes.
+ */
 function recordStart(bytes: Uint8Array, knownBytes: number, limit: number, separator: Uint8Array): number {
   const from = Math.max(0, knownBytes - separator.length + 1);
   const found = Buffer.from(bytes.buffer, from, limit - from).lastIndexOf(separator);
@@ -151,7 +160,10 @@ class JsonLines implements RecordLines {
   }
 }
 
-/** Appends the records of the lines up to `end`; stops at an invalid line. */
+/**
+ * Appends the records of the lines up to `end`; stops at an invalid line. Returns the number of valid lines, and the
+ * reason if a field cannot be kept.
+ */
 function readLines(
   text: Text,
   end: number,
@@ -176,7 +188,7 @@ function readLines(
   return { lineCount };
 }
 
-/** Returns the reason if a field cannot be kept. */
+/** Appends the kept fields of a record to the batch. Returns the reason if a field cannot be kept. */
 function keepFields(
   bytes: Uint8Array,
   fields: readonly keptField.Field[],
@@ -199,7 +211,7 @@ function keepFields(
 
 const decoder = new TextDecoder();
 
-/** Returns the start of the first line that is not valid UTF-8, or `end`. */
+/** Returns the start of the first line that is not valid UTF-8; `end` if all lines are valid. */
 function validLines(bytes: Uint8Array, end: number): number {
   if (isUtf8(bytes.subarray(0, end))) return end;
   for (let start = 0; ; ) {
@@ -231,7 +243,7 @@ function faultText(fault: number, textField: string): string {
 const lineBefore = (bytes: Uint8Array, end: number) =>
   bytes.subarray(end < 2 ? 0 : bytes.lastIndexOf(ascii.lineFeed, end - 2) + 1, end);
 
-/** `line` returns the line with the fault. */
+/** Returns the hint for a fault. `line` returns the line with the fault; it is called only if the hint needs it. */
 function faultHint(fault: number, line: () => Uint8Array): { hint?: Message } {
   if (fault === lineFault.fieldMissing || fault === lineFault.fieldNotString) {
     const fields = textFields(line());
@@ -267,7 +279,8 @@ function textFields(line: Uint8Array): string {
   return `fields of this record that are strings: ${names.slice(0, namedMax).join(", ")}${more}`;
 }
 
-// The parsing functions stop at a line feed. They do not check for the end of the bytes.
+// The functions below parse one line of JSON. They stop at a line feed, which no JSON token contains. They do not check
+// for the end of the bytes, so a line feed must follow the last line.
 
 export const lineFault = {
   none: 0,
@@ -332,7 +345,11 @@ for (let value = 0; value < 16; value++) {
   digits[digit.toUpperCase().charCodeAt(0)] = value;
 }
 
-/** If the field occurs twice, the last one counts. Its text has at most as many bytes as the line. */
+/**
+ * Reads the line at `cursor.pos`, and writes the text of the field to `out` from `cursor.outPos` on. If the field
+ * occurs twice, the last one counts. Sets `cursor.fault`. Moves the cursor to the next line, unless the line is not
+ * valid JSON or not an object.
+ */
 export function readLine(text: Text, field: FieldName, out: Text, cursor: LineCursor): void {
   const { bytes } = text;
   const outStart = cursor.outPos;
@@ -498,7 +515,9 @@ function hasSpecial(word: number): boolean {
   return (found & 0x80808080) !== 0;
 }
 
-/** Skips a string from the position after its opening quote. */
+/**
+ * Returns the position after a string's closing quote, or `nowhere`. `start` is the position after its opening quote.
+ */
 function skipString({ bytes, view }: Text, start: number): number {
   for (let pos = start; ; ) {
     while (!hasSpecial(view.getInt32(pos, true))) pos += 4;
@@ -514,7 +533,10 @@ function skipString({ bytes, view }: Text, start: number): number {
   }
 }
 
-/** Skips a string like `skipString`, and writes its text to `out`. */
+/**
+ * Skips a string like `skipString`, and writes its text to `out` from `cursor.outPos` on. For a lone surrogate, sets
+ * `cursor.fault` and continues.
+ */
 function unescapeString({ bytes, view }: Text, start: number, out: Text, cursor: LineCursor): number {
   let { outPos } = cursor;
   for (let pos = start; ; ) {
@@ -570,7 +592,10 @@ const isKept = new Uint8Array(256).fill(1, 0x21, 0x7f);
 const isBlank = new Uint8Array(256);
 for (const blank of [ascii.space, ascii.tab, ascii.carriageReturn]) isBlank[blank] = 1;
 
-/** Parses FASTA. A record's text is its sequence, without line ends and blanks. */
+/**
+ * Parses FASTA: a line that begins with `>` starts a record, and the lines up to the next such line are its sequence. A
+ * record's text is the sequence without line ends and blanks.
+ */
 class FastaLines implements RecordLines {
   readonly tooLongHint = "split the sequence into shorter records";
 
