@@ -1,4 +1,5 @@
-// Words that read as translated. `allowed` lists the uses that are right.
+// Words that files (`everywhere`) or pages (`onPages`) should not use, because they read as translated. `allowed` lists
+// the uses that are right.
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

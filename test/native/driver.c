@@ -76,7 +76,8 @@ static const char *offsets(const Question *question, const uint8_t *text) {
   return error;
 }
 
-/* Answers with parts of at most `ids` ids. `number` is 4 * ids + FIRST_PART, LAST_PART or ALL_PARTS. */
+/* If the text has more than `ids` ids, cuts it into parts of at most `ids` ids, which overlap by ids / 4, and answers
+   with the start and end of each part. `number` is 4 * ids + FIRST_PART, LAST_PART or ALL_PARTS. */
 static const char *cuts(const Question *question, const uint8_t *text) {
   Ids ids = {0};
   Notes notes = {0};
@@ -94,7 +95,8 @@ static const char *cuts(const Question *question, const uint8_t *text) {
   return error;
 }
 
-/* Answers with the ids of slices that end at safe cuts. */
+/* Cuts the text into slices that end at safe cuts, each but the last of at least `number` bytes, and answers with their
+   ids. */
 static const char *slices(const Question *question, const uint8_t *text) {
   Ids ids = {0};
   size_t from = 0, size = question->size;
@@ -155,7 +157,8 @@ static const char *form(const Question *question, const uint8_t *text) {
   return error == NULL ? instance_safely(normalize_question, &(Form){question, text}) : error;
 }
 
-/* Answers with the first index that is not canonical, the canonical ids, and the spans. */
+/* Answers with the index of the first id that is not canonical, the number of canonical ids, these ids, and the spans
+   (four numbers each). */
 static const char *recode(const Question *question, const uint8_t *given, int flags) {
   size_t count = question->size / 4, index;
   uint32_t *numbers = malloc(4 * count + 4);

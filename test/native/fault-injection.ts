@@ -1,4 +1,5 @@
-// The long tests of the core in C: `npm run suite native -- --seed N --images N`.
+// The long tests of the core in C, `npm run suite native -- --seed N --images N`: they damage N images, and run threads
+// and core.test.ts with gcc's sanitizers.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

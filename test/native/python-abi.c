@@ -1,4 +1,5 @@
-/* Prints what Python.h declares. If PYTHON_H is defined, declarations that contradict that header do not compile. */
+/* Prints the constants and the layouts of structs that native/python/Python.h declares. If PYTHON_H is defined,
+   Python's own header comes first, so that declarations of ours that contradict it do not compile. */
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030a0000
 #ifdef PYTHON_H

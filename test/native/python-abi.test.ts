@@ -25,7 +25,7 @@ test.skipIf(compiler === undefined || headers === undefined)(
   () => {
     const said = (...flags: string[]) => {
       const [source, program] = [join(import.meta.dir, "python-abi.c"), join(directory, "program")];
-      // Functions of Python stay unresolved, because the program calls none.
+      // The linker may leave Python's functions unresolved, because the program calls none of them.
       const object = join(directory, "object.o");
       run(compiler!.command[0]!, [
         "-Wall",

@@ -1,4 +1,5 @@
-/* `sessions IMAGE [EDITS [SEED]] < text` edits sessions, and compares their ids with those of the whole text. */
+/* For library.test.ts: `sessions IMAGE [EDITS [SEED]] < text` edits sessions at random, and after each edit compares
+   their ids with those of their whole text. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,8 @@ static int is_same(bpe_tokenizer *tokenizer, const bpe_session *session) {
   return same;
 }
 
-/* Checks that an interval, counted in a fork, has as many ids as its bytes alone. */
+/* Returns whether a fork of the session, from which all but an interval is removed, has as many ids as the interval's
+   bytes have alone. */
 static int is_interval_right(bpe_tokenizer *tokenizer, const bpe_session *session, size_t start, size_t end) {
   size_t kept, count;
   bpe_session *fork = bpe_session_fork(session);
@@ -33,7 +35,7 @@ static int is_interval_right(bpe_tokenizer *tokenizer, const bpe_session *sessio
   return right;
 }
 
-/* Fills `part` with pieces of the text, invalid UTF-8, and halves of a special token. */
+/* Fills `part` with `size` bytes: random pieces of the text, invalid UTF-8, and halves of a special token. */
 static void make_part(char *part, size_t size, const char *text, size_t text_size) {
   static const char *wrong[] = {"\xff", "\xc3", "\xe2\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc0\x80", "\x80", "\xf0\x9f\x98", "<|endof", "text|>"};
   for (size_t at = 0; at < size;) {
@@ -46,7 +48,7 @@ static void make_part(char *part, size_t size, const char *text, size_t text_siz
   }
 }
 
-/* Edits many open sessions at random. The bytes need not be UTF-8. */
+/* Edits 20 open sessions at random, with bytes that need not be UTF-8. Returns how many checks failed. */
 static int edit_bytes(bpe_tokenizer *tokenizer, const char *text, size_t text_size, int edit_count) {
   enum { SESSION_COUNT = 20, MOST = 100000 };
   static char part[MOST];

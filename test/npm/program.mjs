@@ -60,7 +60,8 @@ await trained.save(join(home, "saved"));
 await trained.save(join(home, "saved"));
 made.saved = hashOfDirectory(join(home, "saved"));
 
-// Bun notices that nobody holds the lock; Node can only read the file.
+// The lock file names a live process, but nobody holds the lock. Bun notices that, so `save` succeeds; Node can only
+// read the file, so `save` fails.
 const lock = join(home, ".locked.bpe-lock");
 const holder = (pid) => `${JSON.stringify({ host: hostname(), pid, since: "now" })}\n`;
 writeFileSync(lock, holder(process.ppid));

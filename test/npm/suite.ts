@@ -1,4 +1,5 @@
-// `npm run suite npm`: tests the npm package. BPE_TEST_NODES lists Node executables; BPE_TEST_CHROMIUM names a browser.
+// `npm run suite npm` tests the npm package outside of this checkout. BPE_TEST_NODES lists the Node executables to test
+// with; BPE_TEST_CHROMIUM names a browser, without which no browser is tested.
 import { afterAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import {
@@ -37,7 +38,8 @@ writeFileSync(join(project, "package.json"), '{ "private": true, "type": "module
 const [packed] = JSON.parse(
   run("npm", ["pack", "--json", "--pack-destination", home, join(built, "bpe")], home),
 );
-// The packages with executables are in no registry, so the one for this machine is copied.
+// The packages with executables are in no registry, so the one for this machine is copied to where npm would install
+// it.
 run(
   "npm",
   ["install", "--offline", "--no-audit", "--no-fund", "--omit=optional", at(packed.filename)],
@@ -218,7 +220,7 @@ test("every example in the page and in the declarations type checks, for Node an
     ["--module", "preserve", "--lib", "es2022,dom"],
     ["--module", "preserve", "--customConditions", "browser", "--lib", "es2022,dom"],
   ]) {
-    // The build for browsers takes no paths, so code with paths is left out.
+    // The package's build for browsers takes no paths, so code with paths is not checked against it.
     const those = more.includes("browser")
       ? names.filter((name) => !/save\(|files: "|"bpe"/.test(readFileSync(join(directory, name), "utf8")))
       : names;
@@ -232,7 +234,8 @@ test("the examples of the README run verbatim: train, save, load, encode; and a 
   const blocks = [...readFileSync(join(root, "npm/README.md"), "utf8").matchAll(/^```ts\n(.*?)^```/gms)];
   expect(blocks.length).toBe(3);
   const [train, session, browser] = blocks.map(([, code]) => code!) as [string, string, string];
-  // A browser would fetch the file that the first example saved.
+  // The browser's example fetches a file by its URL. Here, `fetch` reads the file of that name which the first example
+  // saved.
   const fetched = `import { readFileSync } from "node:fs";
     globalThis.fetch = async (name) => new Response(readFileSync(\`tokenizer/\${name}\`));\n`;
   const directory = join(project, "readme");

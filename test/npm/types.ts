@@ -1,4 +1,5 @@
-// Checked by suite.ts, as strictly as the compiler can.
+// suite.ts compiles this file as strictly as the compiler can, in a project where `bpe` is installed, to check the
+// package's declarations.
 import {
   type EncodedBatch,
   type Session,

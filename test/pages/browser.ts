@@ -270,7 +270,7 @@ test("the reader chooses the measure of the table, and sorts it by its headers, 
     ["of320", "of 296 tokens"],
     ["of400", "of 296 tokens"],
   ]);
-  // The share of the vocabulary used does not rank tokenizers.
+  // The share of the vocabulary that a text uses does not rank tokenizers, so no cell is bold.
   await page.locator("#measures select").selectOption({ label: "vocabulary used" });
   expect(await table.locator("b").count()).toBe(0);
   await page.close();
@@ -314,7 +314,9 @@ test("a mark or token has a tooltip at once, on hover and by the arrow keys", as
   await other.close();
 });
 
-/** Checks that every control is reachable and visibly focused, and returns their number. */
+/**
+ * Tabs through a page. Checks that every control is reachable and visibly focused, and returns the number of controls.
+ */
 async function tabThrough(page: Page): Promise<number> {
   const wanted = await page.evaluate(() => {
     const all = document.querySelectorAll<HTMLElement>(
@@ -497,7 +499,7 @@ test("all tokens are in a table, page by page, in the order of merges or sorted,
   expect(await table.locator(".pages span").innerText()).toMatch(/^21 to 40 of \d+$/);
   await turn("rows before");
   expect(await rows()).toEqual(merges.slice(0, 20));
-  // Sorts by count at creation, first descending. Tokens that no merge creates have counts as well.
+  // Sorting by count at creation begins with the highest count. Tokens that no merge creates have such a count as well.
   const head = table.locator("thead button").nth(4);
   expect(await head.innerText()).toBe("when made");
   await head.focus();

@@ -1,4 +1,4 @@
-// Part of `npm run suite pages`, because the benchmark takes seconds.
+// Runs in `npm run suite pages` and not in `npm test`, because `compare` takes seconds.
 import { expect, test } from "bun:test";
 import { readFileSync, statSync } from "node:fs";
 import { compare, comparisonTable, pagesWithTable } from "../../bench/languages/compare.ts";

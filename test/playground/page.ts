@@ -75,7 +75,7 @@ test("the files of the page are those of bpe train, by three rules and five patt
   await page.close();
 }, 120_000);
 
-/** Checks that absorbing tokens took exactly the occurrences that are missing at the end. */
+/** Checks that the tokens which absorbed the shown token took exactly the occurrences that it has lost by the end. */
 async function checkAbsorbers(page: Page): Promise<void> {
   const numbers = (text: string) => (text.match(/[\d,]+/g) ?? []).map((n) => Number(n.replaceAll(",", "")));
   const facts = (await page.textContent("#tree-view .facts-line"))!;
@@ -400,7 +400,10 @@ test("text has AA contrast against its background, light and dark, in every part
   }
 });
 
-/** Returns texts, fields and token colours with too little contrast, and how many were examined. */
+/**
+ * Returns the texts, fields and token colours with too little contrast, the number of texts examined, and the number of
+ * token colours on the canvas.
+ */
 async function lowContrasts(page: Page) {
   const seen = await seenTexts(page);
   const { pale, canvasColours } = await page.evaluate(fieldsAndCanvas);
@@ -408,7 +411,10 @@ async function lowContrasts(page: Page) {
   return { texts: [...low.map(({ text }) => text), ...pale], seen: seen.length, canvasColours };
 }
 
-/** Runs in the page. Finds fields and token colours whose text has a contrast below 4.5. */
+/**
+ * Runs in the page. Finds form fields and token colours whose text has a contrast below 4.5, and counts the token
+ * colours.
+ */
 function fieldsAndCanvas() {
   const light = (colour: string) =>
     (colour.match(/[\d.]+/g) ?? [])
@@ -462,7 +468,10 @@ test("a step over many merges changes a few elements, measures nothing, and pain
   await page.close();
 }, 30_000);
 
-/** Runs in the page. Counts changes, painted rectangles, measurements and elements for each step. */
+/**
+ * Runs in the page. For each step, counts changed elements, painted rectangles, measurements of the layout, and
+ * elements in the text.
+ */
 async function countWork(steps: number[]) {
   const count = { fills: 0, reads: 0 };
   const counting = (prototype: object, name: string, kind: keyof typeof count) => {

@@ -169,7 +169,7 @@ class Round:
         def train():
             bpe.train(texts=["low lower"], vocab_size=257, output=output, workers=1).close()
 
-        # The seconds within which Ctrl-C comes. A process first answers after about 30 ms.
+        # The ways to start a process, each with the number of seconds within which Ctrl-C comes.
         starts = (
             (explain, 0.003),
             (encode, 0.05),

@@ -1,4 +1,5 @@
-// Makes dist/python, and dist/python-rc for the release candidate of HF's tokenizers 1.0.
+// Makes two Python environments with the wheel and the packages that it is compared with: dist/python, and
+// dist/python-rc with the release candidate of HF's tokenizers 1.0.
 
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -11,7 +12,10 @@ import * as normalForms from "../../src/text/normalization.ts";
 import { commonTexts } from "../oracles/real/texts.ts";
 
 const root = resolve(import.meta.dir, "../..");
-/** HF's next release cannot be installed together with transformers, so it has a separate environment. */
+/**
+ * The packages of each environment. HF's next release cannot be installed together with transformers, so it has an
+ * environment of its own.
+ */
 const environments = {
   python: [
     "numpy==2.4.6",

@@ -1,4 +1,5 @@
-// `npm run suite python`: tests the installed wheel. With BPE_TEST_CORE, `core` lists the modules.
+// `npm run suite python` tests the installed wheel. If BPE_TEST_CORE is set, only the modules in `core` run, and no
+// fault injection.
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -32,7 +33,8 @@ const core = [
 
 const saidBy = async (environment: string, ...args: string[]) => {
   const python = join(root, "dist", environment, "bin/python");
-  // In the project's root, Python would import the sources instead of the installed package.
+  // Runs in this directory, because in the project's root Python would import the sources instead of the installed
+  // package.
   const run = Bun.spawn([python, ...args], { cwd: import.meta.dir, stdout: "pipe", stderr: "pipe" });
   const [out, log] = await Promise.all([run.stdout.text(), run.stderr.text()]);
   return { status: await run.exited, text: out + log };
@@ -56,7 +58,8 @@ const environments: [name: string, modules: string[]][] = isCore
 for (const [environment, wanted] of environments) {
   const listed = await saidBy(environment, "-W", "ignore", "-c", list, ...wanted);
   if (listed.status !== 0) throw new Error(listed.text);
-  // One process for each class, because importing the compared packages takes longer than most tests.
+  // Each class has a process of its own, but a single test has not, because importing the compared packages takes
+  // longer than most tests.
   for (const name of new Set(listed.text.split("\n").filter((line) => line.startsWith("test_")))) {
     test.concurrent(name, async () => {
       const { status, text } = await saidBy(

@@ -27,7 +27,7 @@ END = "<|endoftext|>"
 random.seed(20261123)
 WORDS = ["".join(random.choices("abcdeßй好", k=random.randrange(1, 9))) for _ in range(300)]
 
-#: A fake gigabpe with the right merges. Tests put a statement in place of CHANGE.
+#: The source of a fake gigabpe that learns the right merges. Tests put a statement in place of CHANGE.
 GIGABPE = """
 import json, os, sys, time
 import bpe_trainer as bpe

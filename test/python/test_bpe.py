@@ -517,7 +517,8 @@ class Encoding(Home):
                 (saved / name).unlink() if before is None else (saved / name).write_bytes(before)
         finally:
             os.posix_spawn = spawn
-        # These images were made from other files than `load` reads, or with an option.
+        # These images were made from other files than `load` reads, or with an option of `bpe image`, so they are not
+        # used.
         plain = self.home / "plain"
         plain.mkdir()
         for name in ("vocab.json", "merges.txt"):
@@ -526,7 +527,8 @@ class Encoding(Home):
             subprocess.check_call([find_executable(), "image", *given, "-q", "-o", directory / "tokenizer.image"])
             with bpe.Tokenizer.load(directory) as loaded:
                 self.assertEqual(loaded.encode("a zz"), self.tokenizer.encode("a zz"))
-        # `save` compares the files again before it uses them.
+        # A file that determines the tokenizer changes after loading. `save` notices, because it compares the files
+        # before it uses them.
         config = saved / "tokenizer_config.json"
         with bpe.Tokenizer.load(saved) as loaded:
             config.write_bytes(config.read_bytes().replace(b'"eos_token": "<|endoftext|>"', b'"eos_token": "x"') + b" ")
@@ -572,7 +574,9 @@ class Encoding(Home):
 
     def test_parts_that_are_near_go_to_one_instance(self) -> None:
         batch = self.tokenizer._encoder().batch(["a b " * (1 << 16)] * 40, False, True, 2)
-        # Two instances own groups of 8 texts in turn. One call encodes three of its own and one other.
+        # With two threads, each of the two instances of the kernel owns every other group of 8 texts. One call encodes
+        # 32 texts: three groups of its own instance, and the first group of the other one, which has not begun. Texts
+        # 24 to 31 are still strings.
         self.assertTrue(batch.work())
         self.assertEqual("".join(type(ids).__name__[0] for ids in batch.lists()), "l" * 24 + "s" * 8 + "l" * 8)
         self.assertFalse(batch.work())

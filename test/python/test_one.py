@@ -154,7 +154,8 @@ class Patterns(One):
         ours = self.train()
         theirs = self.load(self.path)
         self.assertTrue(self.differing(ours, theirs, NEWER))
-        # The ids show which characters 1.0 takes for letters or digits: 's follows as a contraction.
+        # After a letter or digit, 's is a contraction. So the ids of a character followed by 's show whether tokenizers
+        # 1.0 takes the character for a letter or digit.
         characters = [chr(point) for point in range(0x40000) if not 0xD800 <= point < 0xE000]
         differing = {text[0] for text in self.differing(ours, theirs, [one + "'s" for one in characters])}
         self.assertEqual(len(differing), 4657)

@@ -64,7 +64,7 @@ class Starts(unittest.TestCase):
             if event == "call":
                 last = "RESUME"
             if event == "opcode":
-                # Python handles signals only after these operations.
+                # Python handles signals only after these operations, so Ctrl-C is raised only after one of them, too.
                 is_served = last.startswith(("CALL", "JUMP_BACKWARD", "RESUME"))
                 last = dis.opname[frame.f_code.co_code[frame.f_lasti]]
                 if not is_served:

@@ -132,7 +132,7 @@ class Sessions(unittest.TestCase):
             self.assertGreater(session.stable, len(session) - 80)
             start = session.encoded_bytes
             session.replace(1000, 1001, "anything")
-            # At small scale, windows are too short for some pieces, so more is encoded.
+            # At small scale, windows are too short for some pieces of these texts, so an edit encodes more bytes.
             if "small" not in (bpe._native.__file__ or ""):
                 self.assertLess(session.encoded_bytes - start, 20_000)
             self.assertEqual(session.ids, tokenizer.encode(session.text))

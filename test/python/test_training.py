@@ -116,7 +116,8 @@ class Warned(unittest.TestCase):
     def test_every_kind_is_raised(self) -> None:
         source = Path(__file__).parents[2] / "src" / "jobs" / "warnings.ts"
         kinds = set(re.findall(r'readonly kind: "([^"]+)"', source.read_text()))
-        # Skipped files give no warning. "files in the old result" needs a program that writes during the run.
+        # Two kinds are not raised here: skipped files give no warning, and "files in the old result" needs a program
+        # that writes into the output during the run.
         kinds -= {"skipped file", "files in the old result"}
         text = "some words and more of these words\n" * 20
         with tempfile.TemporaryDirectory() as home:

@@ -12,7 +12,7 @@ const files: ArchivedFile[] = [0, 1, 511, 512, 513, 100_000].map((size, i) => ({
   bytes: Uint8Array.from({ length: size }, (_, n) => (n * n) >> 3),
   isExecutable: i === 1,
 }));
-/** ZIP stores times in steps of two seconds, so this one is even. */
+/** ZIP stores times in steps of two seconds, so the seconds of this time are even. */
 const seconds = Date.UTC(2026, 10, 22, 3, 4, 6) / 1000;
 
 function expectFiles(directory: string): void {

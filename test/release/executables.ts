@@ -52,7 +52,7 @@ function segment(name: string, { address, memoryBytes, start, bytes }: Segment):
   ]);
 }
 
-/** Returns an ELF executable. With `loader`, it has a program header for that path. */
+/** Returns an ELF executable. If there is a `loader`, the executable has one program header, which names its path. */
 export function elf(machine: number, loader?: string): Buffer {
   const bytes = Buffer.alloc(200);
   bytes.write("\x7fELF\x02\x01", 0, "latin1");

@@ -1,4 +1,4 @@
-// Tests texts that users read outside the sources: what they name exists.
+// Tests texts that users read outside the sources: the links, pages, files and examples that they name must exist.
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -24,7 +24,7 @@ const linksOf = (markdown: string) =>
     .map(([, target]) => target!)
     .filter((target) => !/^https?:/.test(target));
 
-/** Returns links that lead neither to another site nor to a heading. */
+/** Returns the links that lead neither to another site nor to a heading of the text. */
 function deadLinks(markdown: string): string[] {
   const headings = [...markdown.matchAll(/^#+ (.*)$/gm)].map(
     ([, title]) =>

@@ -38,7 +38,10 @@ test("a command loads few files: code that many commands share is in two", async
   }
 });
 
-/** The most lines of source that each command may load at its start. Imports on demand do not count. */
+/**
+ * For each command: the most lines of source that it may load at its start, the table that lists it, and its file.
+ * Files that are imported on demand do not count.
+ */
 const linesMax = {
   decode: [12_000, "encode/encode-commands.ts", "encode/decode-command.ts"],
   train: [25_000, "train/train-commands.ts", "train/train-command.ts"],

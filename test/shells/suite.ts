@@ -48,7 +48,7 @@ test("zsh completes as people type", async () => {
   put(home, "bpe.zsh", completionScript("zsh"));
   const functions = join(root, "usr/share/zsh/functions");
   const session = openTerminal([join(root, "bin/zsh"), "-f", "-i"], { cwd: home, env, columns: 200 });
-  // zsh finds its line editor only after the first lines.
+  // zsh finds its line editor only after the first lines, so each line waits for the previous one.
   for (const [i, line] of [
     `module_path=(${libraries}/zsh/5.9)`,
     `fpath=(${functions}/**/*(/) ${functions})`,
@@ -59,7 +59,7 @@ test("zsh completes as people type", async () => {
     await session.until(`ready${i}`);
   }
   for (const [keys, completed] of typed) {
-    // The shell regards keys that arrive together with the tab as a paste.
+    // The shell regards keys that arrive together with the tab as a paste, so the tab is sent separately.
     session.type(keys.slice(0, -1));
     await Bun.sleep(100);
     session.type("\t");

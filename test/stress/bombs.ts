@@ -39,14 +39,14 @@ const plainly = ({ first, unit, unitCount, last }: Content): Uint8Array[] => [
 
 const sizeOf = (parts: readonly Uint8Array[]) => parts.reduce((sum, { length }) => sum + length, 0);
 
-/** Two literals, then copies of at most 64 bytes, each from one period before. */
+/** Compresses with Snappy: writes two literals, then copies of at most 64 bytes, each from one period before. */
 function inSnappy({ first, unit, unitCount }: Content): Uint8Array[] {
   const period = periodOf(unit);
   let size = first.length + unitCount * unit.length;
   const head: number[] = [];
   for (; size > 127; size = Math.floor(size / 128)) head.push((size % 128) | 128);
   head.push(size);
-  // Up to 60 bytes, a literal's length minus 1 is in the high six bits.
+  // A literal of at most 60 bytes has its length minus 1 in the high six bits of its first byte.
   const literal = (bytes: Uint8Array) => [(bytes.length - 1) << 2, ...bytes];
   const copy = (length: number) => [((length - 1) << 2) | 2, period & 255, period >> 8];
   const copiedBytes = unitCount * unit.length - period;
@@ -59,7 +59,7 @@ function inSnappy({ first, unit, unitCount }: Content): Uint8Array[] {
   ];
 }
 
-/** One LZ4 block: literals and one match, then literals. */
+/** Compresses into one LZ4 block: a sequence of literals and one match, then a last sequence of literals. */
 function inLz4({ first, unit, unitCount }: Content): Uint8Array[] {
   const period = periodOf(unit);
   const literals = Buffer.concat([first, unit.subarray(0, period)]);
@@ -190,7 +190,7 @@ export function writePageBomb(path: string, codec: BombCodec, unit: Uint8Array, 
   return writeColumn(path, { codec, encoding: "PLAIN", rowCount: 1, pages: [{ header, parts }] });
 }
 
-/** Writes `rowCount` rows that refer to a text of `unitCount` units in a dictionary. */
+/** Writes a Parquet file of `rowCount` rows, all of which refer to one text in a dictionary: `unitCount` units. */
 export function writeDictionaryBomb(
   path: string,
   unit: Uint8Array,
@@ -221,7 +221,7 @@ export function writeDictionaryBomb(
   return writeColumn(path, { codec: "ZSTD", encoding: "RLE_DICTIONARY", rowCount, pages });
 }
 
-/** Writes `rowCount` rows in `pageCount` pages. They refer to one text in a dictionary. */
+/** Writes a Parquet file of `rowCount` rows in `pageCount` pages. All rows refer to one text in a dictionary. */
 export function writeTinyRows(path: string, text: string, rowCount: number, pageCount: number): string {
   const [first, rows] = [Buffer.concat([Buffer.alloc(4), Buffer.from(text)]), rowCount / pageCount];
   first.writeUInt32LE(first.length - 4);
@@ -243,7 +243,10 @@ export function writeTinyRows(path: string, text: string, rowCount: number, page
   return writeColumn(path, { codec: "UNCOMPRESSED", encoding: "RLE_DICTIONARY", rowCount, pages });
 }
 
-/** Writes equal rows. Each but the first takes all its bytes from the row before. */
+/**
+ * Writes a Parquet file of `rowCount` equal rows. The first row stores the text; each other row takes all its bytes
+ * from the row before.
+ */
 export function writeSharedBomb(path: string, text: Uint8Array, rowCount: number): string {
   const page = new ByteWriter();
   const shared = new Int32Array(rowCount).fill(text.length);

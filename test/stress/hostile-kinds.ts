@@ -49,7 +49,7 @@ class Victim {
 
 type Plant = (path: string, victim: Victim) => void;
 
-/** Entries that are put under a name that `bpe` uses. */
+/** For each kind of entry, a function that makes one at a path that `bpe` uses. */
 const plants: Record<string, Plant> = {
   pipe: (path) => void makePipe(path),
   "link to a file": (path, { file }) => symlinkSync(file, path),
@@ -60,7 +60,7 @@ const plants: Record<string, Plant> = {
   "false file": (path) => writeFileSync(path, '{"release": 1, "fd": 0}'),
 };
 
-/** Returns a path that `bpe` may use. */
+/** Returns a random path that `bpe` may use: next to outputs, in the cache, or for temporary files. */
 function namesOfOurs(world: World, random: Random): string {
   const [out, ids, cache] = [
     join(world.work, "out"),
@@ -81,7 +81,10 @@ function namesOfOurs(world: World, random: Random): string {
   ]);
 }
 
-/** No run waits for, follows or trusts an entry that someone else has made. */
+/**
+ * Puts an entry, of another user if possible, at a path that `bpe` uses. Checks that a run does not wait for the entry,
+ * follow it or trust it.
+ */
 async function planted(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const victim = new Victim(world);
@@ -123,7 +126,7 @@ async function planted(world: World, random: Random): Promise<Outcome> {
   return met;
 }
 
-/** Fills the cache: by a training in the first call, later by a copy. */
+/** Fills the cache. The first call runs a training; later calls copy the cache that it left. */
 async function fillCache(world: World): Promise<void> {
   const filled = join(world.root, "filled-cache");
   const cache = join(world.work, "cache");
@@ -149,7 +152,7 @@ async function fillCache(world: World): Promise<void> {
 
 const permissions = [0o4755, 0o2775, 0o1777, 0o7777, 0o6600];
 
-/** The replacements of outputs with setuid, setgid or sticky bits have none of these bits. */
+/** Outputs have setuid, setgid or sticky bits. Checks that the files that replace them have none of these bits. */
 async function lentRights(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const [out, ids] = [join(world.work, "out"), join(world.work, "ids.npy")];
@@ -169,7 +172,10 @@ async function lentRights(world: World, random: Random): Promise<Outcome> {
 const runsAtOnce = 10;
 const isRefused = ({ code, stderr }: Ended) => code === 1 && stderr.includes("is being written by");
 
-/** Runs start at once with the same output, and some may be killed. With --wait, the rest must succeed. */
+/**
+ * Runs start at once with the same output, and some may be killed. With --wait, the rest must succeed; without it, a
+ * run may also be refused because another one is writing.
+ */
 async function race(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const input = world.input("small.txt");
@@ -246,7 +252,10 @@ function setClock(recordPath: string, time: string): void {
   utimesSync(recordPath, seconds, seconds);
 }
 
-/** Two runs in separate process namespaces share a cache and a directory for temporary files. */
+/**
+ * Two runs in separate process namespaces share a cache and a directory for temporary files. Checks that the first,
+ * which is stopped during the second, finds its files unchanged when it resumes.
+ */
 async function twoNamespaces(world: World, random: Random): Promise<Outcome> {
   const canUnshare = Bun.spawnSync(["unshare", "--pid", "--uts", "--fork", "--mount-proc", "true"]).success;
   if (!canUnshare) return skipped("no namespaces can be made here");

@@ -8,7 +8,10 @@ export type Job = { readonly args: readonly string[]; readonly stdin?: string };
 
 export const oneOf = <T>(random: Random, values: readonly T[]): T => values[random.below(values.length)]!;
 
-/** Returns a training in one of the forms, with random options that write files. */
+/**
+ * Returns a training on today's corpus in one of the forms of input, with random options, some of which write more
+ * files.
+ */
 export function trainJob(
   world: World,
   random: Random,
@@ -39,7 +42,10 @@ function encodeJob(world: World, random: Random): Job {
   };
 }
 
-/** Returns another job that makes a tokenizer. */
+/**
+ * Returns a job that makes a tokenizer by something else than a plain training: one of `otherResults`, sometimes with
+ * --keep.
+ */
 function otherJob(world: World, random: Random): Job {
   const { args } = oneOf(random, otherResults(world.root));
   const keep = args[0] === "train" && random.below(3) === 0 ? ["--keep", "2"] : [];

@@ -24,10 +24,13 @@ import { shardKinds } from "./shard-kinds.ts";
 import { manyWords } from "./text.ts";
 import { copyDirectory, trainOptions, type World } from "./world.ts";
 
-/** The estimated milliseconds of an undisturbed run. Adapted to runs that end before their signal. */
+/** The estimated milliseconds of an undisturbed run. It follows the times of runs that ended before their signal. */
 let jobMs = 300;
 
-/** Waits for a random time, from the start of the run or of its output. */
+/**
+ * Waits for a random time: in three of five trials from the start of the run, otherwise from when it begins to write
+ * output.
+ */
 async function waitForInstant(world: World, random: Random, hasEnded: () => boolean): Promise<void> {
   if (random.below(5) < 3) return void (await Bun.sleep(random.unit() * jobMs * 1.2));
   const isWriting = () =>
@@ -70,7 +73,10 @@ async function kill(world: World, random: Random): Promise<Outcome> {
 
 const spillArgs = ["-w", "1", "--memory-limit", "130MB", "--save-counts", "words.counts"];
 
-/** Kills a run that has words on disk. The next run must remove them. */
+/**
+ * Kills a run that has written words to disk because memory is short. Checks that the next run removes these files, and
+ * counts correctly.
+ */
 async function killSpilling(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const input = world.input("many.txt");
@@ -104,7 +110,10 @@ async function killSpilling(world: World, random: Random): Promise<Outcome> {
   return met;
 }
 
-/** The manual promises one second, but scheduling may take longer on a loaded machine. */
+/**
+ * The most milliseconds between a signal and the end of a run. The manual promises one second, but scheduling may take
+ * longer on a loaded machine.
+ */
 const stopMsMax = 3000;
 export let slowestStopMs = 0;
 
@@ -123,7 +132,10 @@ async function terminate(world: World, random: Random): Promise<Outcome> {
   return met;
 }
 
-/** Either the run reports an error and the old result remains, or it succeeds. */
+/**
+ * Checks a run that met a fault, or ended before it: either it reports an error and the old result remains, or it
+ * succeeds.
+ */
 async function mustEndEitherWay(world: World, job: Job, ended: Ended): Promise<Outcome> {
   mustEndWell(ended);
   const { out, ids } = world.standing(`${job.args.join(" ")} ended with ${ended.code}: ${ended.stderr}`);
@@ -225,7 +237,7 @@ function flipBit(path: string, random: Random): void {
   writeFileSync(path, bytes);
 }
 
-/** Flips a bit in the cache: a run with it gives the right result. */
+/** Flips a bit in a file of the cache, and checks that a run with this cache gives the right result. */
 async function damagedCache(world: World, random: Random): Promise<Outcome> {
   const args = ["train", world.input("new.txt"), ...trainOptions, "-w", "1", "-o", "out", "--cache", "cache"];
   const pristine = join(world.root, "pristine-cache");
@@ -242,7 +254,10 @@ async function damagedCache(world: World, random: Random): Promise<Outcome> {
   return met;
 }
 
-/** Flips a bit of a counts file: it is refused, or the bit does not matter. */
+/**
+ * Flips a bit of a counts file, and checks that a run refuses the file, or gives the right result because the bit does
+ * not matter.
+ */
 async function damagedCounts(world: World, random: Random): Promise<Outcome> {
   const pristine = join(world.root, "pristine.counts");
   world.layOutOld();
@@ -261,7 +276,10 @@ async function damagedCounts(world: World, random: Random): Promise<Outcome> {
   return met;
 }
 
-/** Truncates a compressed or Parquet file. This must be an error, unless the rest is complete. */
+/**
+ * Truncates a compressed file or a Parquet file, and checks that reading it is an error, unless what is left is a
+ * complete file.
+ */
 async function cutShort(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const names = ["new.txt.gz", "new.txt.zst", "new.parquet"].filter((name) => existsSync(world.input(name)));
@@ -288,7 +306,10 @@ const heads: Record<string, readonly number[]> = {
   "noise.parquet": [0x50, 0x41, 0x52, 0x31],
 };
 
-/** Reads random bytes in a file named like some format. */
+/**
+ * Trains on random bytes in a file named like some format. In half of the trials, they begin with the format's first
+ * bytes, if it has any.
+ */
 async function noise(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const names = Object.keys(heads);
@@ -312,7 +333,9 @@ async function noise(world: World, random: Random): Promise<Outcome> {
 
 const nobody = 65534;
 
-/** Permissions do not apply to root, so the run works as another user. */
+/**
+ * Removes write permission while a run works. The run works as another user, because permissions do not apply to root.
+ */
 async function permissionLost(world: World, random: Random): Promise<Outcome> {
   if (process.getuid?.() !== 0 || Bun.which("setpriv") === null) return skipped("needs root, and setpriv");
   world.layOutOld();

@@ -1,6 +1,5 @@
-// Runs commands with --memory-limit on inputs that fill the memory, and prints the peaks.
-//
-//   npm run suite memory -- [--limit 400] [--only encode] [--input word.txt] [--binary dist/bpe]
+// Runs commands with --memory-limit on inputs that would fill the memory. Checks that each run stays near the limit,
+// and prints the peaks.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,7 +19,10 @@ import {
   writeTinyRows,
 } from "./bombs.ts";
 
-/** More than 1, because the system also counts pages of code, and garbage. */
+/**
+ * The maximum peak memory of a run, as a multiple of its limit. It is more than 1, because the system also counts pages
+ * of code, and garbage.
+ */
 const shareMost = 1.2;
 
 type HostileInput = {
@@ -92,7 +94,10 @@ export const hostileInputs: readonly HostileInput[] = [
   { name: "footer.parquet", write: (path, limit) => writeFooterBomb(path, 1000 * limit) },
 ];
 
-/** `normal` is the --normalize option with which the tokenizer was trained. */
+/**
+ * The command lines for an input and a tokenizer. `normal` is the --normalize option with which the tokenizer was
+ * trained.
+ */
 export const limitedCommands: Readonly<
   Record<string, (input: string, tokenizer: string, normal: readonly string[]) => readonly string[]>
 > = {
@@ -110,7 +115,10 @@ export type LimitedRun = {
   readonly peakBytes: number;
 };
 
-/** The peak is read from /proc, because the system's number includes memory of the parent. */
+/**
+ * Runs a command, and measures the peak memory of its process. Reads it from /proc, because the peak that the system
+ * reports at the end includes memory of the parent.
+ */
 export async function runLimited(
   program: string,
   args: readonly string[],
@@ -135,7 +143,10 @@ export async function runLimited(
 
 const refusal = /needs (about|at least) [\d.]+ [MG]B( of memory; the limit|\nhint: raise --memory-limit)/;
 
-/** Returns what is wrong with a run, or undefined. */
+/**
+ * Returns what is wrong with a run; undefined if it stayed within its memory, and either succeeded or gave an expected
+ * error.
+ */
 export function wrongOf({ code, stderr, peakBytes }: LimitedRun, limitBytes: number): string | undefined {
   if (peakBytes > shareMost * limitBytes) return `${(peakBytes / limitBytes).toFixed(2)} times the limit`;
   if (/undefined|NaN [kMG]?B|\[object/.test(stderr)) return `an odd message: ${stderr}`;

@@ -17,16 +17,21 @@ import { met, must, type Outcome } from "./outcome.ts";
 import { mustEndWell, start } from "./process.ts";
 import type { World } from "./world.ts";
 
-// Runs `bpe` on well-formed files with wild values.
+// Runs `bpe` on well-formed files with wild values. It must read them or refuse them by name, quickly and with little
+// memory.
 
 const hangMs = 10_000;
-/** Some tables have an entry for each id up to 2^24. */
+/**
+ * The most memory that a run may take. A good run takes less than 100 MB, except that some tables have an entry for
+ * each id up to 2^24.
+ */
 const memoryBytesMax = 500_000_000;
 
 async function mustBeReadOrRefused(args: readonly string[], world: World): Promise<Outcome> {
   const { child, ended } = start(args, { ...world.options, hangMs });
   const { code, ...end } = await ended;
-  // If a mutant lacks a setting, exit code 2 asks for it on the command line.
+  // If a mutant lacks a setting, `bpe` may ask for it on the command line with exit code 2, which is as good as a
+  // refusal (1).
   mustEndWell({ ...end, code: code === 2 ? 1 : code });
   must(!/undefined|NaN [kMG]?B|\[object/.test(end.stderr), () => `an odd message: ${end.stderr}`);
   const peakBytes = child.resourceUsage()?.maxRSS ?? 0;
@@ -68,7 +73,10 @@ async function mutatedIds(world: World, random: Random): Promise<Outcome> {
   return mustBeReadOrRefused(["decode", path, "--tokenizer", join(world.root, "old")], world);
 }
 
-/** Mutates a line of a plan. In half of the trials, it gets its right digest. */
+/**
+ * Mutates a line of a plan. In half of the trials, the line then gets the digest of its new content, as if another
+ * program had written it.
+ */
 async function mutatedPlan(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const path = join(newDirectory(world), "plan.jsonl");

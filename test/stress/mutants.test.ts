@@ -1,4 +1,5 @@
-// Mutants of files must be read or refused by name. Damaged files of a cache are set aside.
+// Mutants are valid files of which some values were made wild. Each must be read, or refused with a message that names
+// it. A damaged file of a cache is set aside instead.
 
 import { beforeAll, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -61,7 +62,7 @@ beforeAll(async () => {
 const randomFor = (kind: string, n: number) =>
   randomSource(Number(Bun.hash(`${seed} ${kind} ${n}`) % 0x7fff_ffffn));
 
-/** Each mutant must be read, or refused by an error that contains `named`. */
+/** Makes and reads mutants of one kind. Each must be read, or refused by an error that contains `named`. */
 async function readMutants(kind: string, named: string, read: (random: Random) => unknown): Promise<void> {
   let refusedCount = 0;
   for (let n = 0; n < mutantCount; n++) {

@@ -7,7 +7,7 @@ import { mutateJson, mutateLines, wildNumbers } from "./mutate.ts";
 
 const headBytes = countsFormat.magic.length + 4;
 
-/** Returns the payloads of frames. The first is the header, the last is empty. */
+/** Returns the payloads of the frames of a counts file. The first is the header, the last is empty. */
 function framesOf(file: Buffer): Buffer[] {
   const frames: Buffer[] = [];
   for (let pos = headBytes; pos < file.length; ) {

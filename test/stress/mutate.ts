@@ -4,7 +4,9 @@ import { oneOf, type Random } from "./jobs.ts";
 
 // Mutations of valid data. Most of them keep its form, and make some values wild.
 
-/** Marks JSON that `JSON.stringify` could not write, such as 1e999 or -0. */
+/**
+ * Marks text that goes into the JSON as it is, because `JSON.stringify` could not write it: for example 1e999 or -0.
+ */
 const raw = (json: string) => `\u0001${json}\u0001`;
 
 /** Values that a reader may not expect. */
@@ -32,7 +34,10 @@ export const wildNumbers = [
 type Container = unknown[] | Record<string, unknown>;
 const isContainer = (value: unknown): value is Container => typeof value === "object" && value !== null;
 
-/** Goes down from the root at random, so that large lists are not chosen more often. */
+/**
+ * Returns a random place in a JSON value: a container, and a key in it. Goes down from the root at random, so that
+ * large lists are not chosen more often than small ones.
+ */
 function randomPlace(root: Container, random: Random): { holder: Container; key: string } | undefined {
   let holder = root;
   for (;;) {
@@ -75,7 +80,7 @@ const changes: readonly ((holder: Container, key: string, root: Container, rando
   },
 ];
 
-/** Changes one or two values or keys, and sometimes adds a duplicate key or truncates. */
+/** Returns JSON with one or two changed values or keys. Sometimes it also has a duplicate key, or is truncated. */
 export function mutateJson(json: string, random: Random): string {
   const root = { root: JSON.parse(json) as unknown };
   for (let count = 1 + random.below(2); count > 0; count--) {

@@ -24,7 +24,7 @@ type OddPath = {
   readonly path: string;
   /** Creates the files for the path in the run's directory. */
   readonly make?: (home: string) => void;
-  /** Whether reading the path may last until a signal comes. */
+  /** Whether reading the path may last until a signal comes, as for a pipe without a writer. */
   readonly waits?: boolean;
   /** Whether only its permissions make the path odd. They do not apply to root. */
   readonly isForbidden?: boolean;
@@ -98,7 +98,7 @@ const extend = ["train", "corpus.txt", "-n", "+2", "-o", "out", "--extend", "tok
 const encodeIds = ["ids", "encode", "ids.npy", "--tokenizer", "id-tok", "-o", "out.npy", "-q"];
 const inspect = (path: string) => ["inspect", path, "-q"];
 
-/** Returns a command that reads a directory in which the file `name` is a link. */
+/** Returns a command that reads a tokenizer directory, in which the file `name` is a link to the path. */
 const fileOf = (command: readonly string[], word: string, name: string): PathArgument => ({
   name: `${command[0]}${command.includes("--extend") ? " --extend" : ""} ${word}/${name}`,
   args: (path) => ["link", name, path, ...command],
@@ -143,7 +143,7 @@ class OddWorld {
     if (made.code !== 0) throw new Error(`bpe train: ${made.stderr}`);
   }
 
-  /** Returns what is wrong with the result of the command, or undefined. */
+  /** Runs the command with the path. Returns what is wrong with the result, or undefined if it is right. */
   async complaint(argument: PathArgument, odd: OddPath): Promise<string | undefined> {
     const home = join(this.root, `home-${this.homeCount++}`);
     const temporary = join(home, "tmp");
@@ -174,7 +174,8 @@ class OddWorld {
       stdout: "ignore",
       stderr: "pipe",
     });
-    // Ends a run that hangs. If the path `waits`, only asks it to end.
+    // A run that hangs is killed, so it has no exit code. If reading the path `waits`, the run only gets SIGTERM, and
+    // must end by itself.
     const timer = setTimeout(() => child.kill(odd.waits ? "SIGTERM" : "SIGKILL"), odd.waits ? 1000 : 60_000);
     const [stderr] = await Promise.all([new Response(child.stderr).text(), child.exited]);
     clearTimeout(timer);

@@ -1,4 +1,7 @@
-/** The outcome of a fault. "met" means that nothing was lost. */
+/**
+ * The outcome of one fault: nothing was lost ("met"), the fault came too late, it could not be injected here, or
+ * something was lost.
+ */
 export type Outcome =
   | { readonly kind: "met" }
   | { readonly kind: "too late" }

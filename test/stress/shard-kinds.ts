@@ -6,11 +6,12 @@ import { met, must, type Outcome, skipped, tooLate } from "./outcome.ts";
 import { mustEndWell, run, start } from "./process.ts";
 import type { World } from "./world.ts";
 
-// Faults while encoding into shards, and while joining parts.
+// Faults while encoding into shards, and while joining parts into shards. Repeating the command must resume it, and
+// give the same bytes as an undisturbed run.
 
 const formats = ["megatron", "olmo", "datatrove", "parquet", "llmc"] as const;
 
-/** A command line that writes `shards/c*`, and what an undisturbed run gives. */
+/** A command line that writes `shards/c*`, with the files of an undisturbed run and its time in milliseconds. */
 type Sharded = {
   readonly args: readonly string[];
   readonly wanted: ReadonlyMap<string, Buffer>;
@@ -140,7 +141,10 @@ async function killed(world: World, random: Random): Promise<Outcome> {
   return kills > 0 ? met : tooLate;
 }
 
-/** If the disk is full, the error says so. Once there is space, the command resumes. */
+/**
+ * Runs with too little space on the disk. Checks that the error says so, and that the same command resumes once there
+ * is space.
+ */
 async function full(world: World, random: Random): Promise<Outcome> {
   if (!world.isOnDevice) return skipped("no small file system can be mounted here");
   const sharded = await shardedBy(world, random);
@@ -162,7 +166,10 @@ async function full(world: World, random: Random): Promise<Outcome> {
   return isFull ? met : tooLate;
 }
 
-/** A run refuses a file with a flipped bit, and with --if-changed replaces it. */
+/**
+ * Flips a bit in one of the written files. Checks that a run refuses the file by name, and that with --if-changed it
+ * replaces the file.
+ */
 async function damaged(world: World, random: Random): Promise<Outcome> {
   const sharded = await shardedBy(world, random);
   layOut(world);

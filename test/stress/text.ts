@@ -35,7 +35,7 @@ export function madeText(seed: number, sizeBytes: number): string {
   return parts.join("");
 }
 
-/** Returns random words, nearly all distinct. */
+/** Returns random words, nearly all distinct, so that counting them spills to disk if memory is short. */
 export function manyWords(seed: number, wordCount: number): string {
   const random = randomSource(seed);
   return Array.from({ length: wordCount }, () => random.below(2 ** 31).toString(36)).join(" ");

@@ -56,7 +56,7 @@ function train(executable: string, cwd: string, made: MadeTraining, workers: str
   return run(executable, cwd, ["train", ...made.args, "-w", workers, "-o", "output", "-q"]);
 }
 
-/** Trains the base, if there is one. Returns false if it is refused. */
+/** Trains the base, if there is one, with the first executable. Returns false if this training is refused. */
 function trainBase({ base, inputs }: MadeTraining): boolean {
   if (base === null) return true;
   const cwd = join(home, "first");
@@ -79,7 +79,10 @@ async function mustBeEqual(one: string, other: string): Promise<void> {
   }
 }
 
-/** Returns the words of a plain training. HF's trainer reads line by line. */
+/**
+ * Returns the words of a plain training, with their counts. HF's trainer reads line by line, so with its rule each line
+ * is cut separately.
+ */
 function wordsOf({ inputs, plain }: MadeTraining, rule: Rule): NaiveWords {
   const words = new Map<string, number>();
   for (const content of inputs.values()) {

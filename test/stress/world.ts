@@ -19,7 +19,10 @@ const specialToken = "<|endoftext|>";
 /** The options of a plain training. */
 export const trainOptions = ["-n", "2000", "-s", specialToken];
 
-/** `sign` is an argument by which each command is recognized. */
+/**
+ * Commands whose results differ from that of a plain training. `sign` is an argument by which each command is
+ * recognized.
+ */
 export function otherResults(root: string): { readonly sign: string; readonly args: readonly string[] }[] {
   const [text, old] = [join(root, "inputs", "new.txt"), join(root, "old")];
   return [
@@ -232,7 +235,10 @@ export class World {
 
 const hashOf = (path: string) => new Bun.CryptoHasher("sha256").update(readFileSync(path)).digest("hex");
 
-/** The directory must have exactly the record and the files that it lists. */
+/**
+ * Returns the print of a complete result. Checks that the directory contains the record, the files that it lists, and
+ * nothing else.
+ */
 function printOf(directory: string): Print {
   must(existsSync(directory), () => `${directory} is gone`);
   const names = readdirSync(directory).sort();

@@ -1,4 +1,5 @@
-// Part of `npm run suite real`: converts real tokenizers into other formats, and compares ids.
+// Part of `npm run suite real`: converts real tokenizers into other formats. Programs that read these formats must give
+// the ids that `bpe` gave before, except where `knownDifference` allows others.
 
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
@@ -36,7 +37,10 @@ afterAll(() => {
   );
 });
 
-/** Converts the tokenizer. Returns the formats that cannot represent it, with the reasons. */
+/**
+ * Converts the tokenizer to all formats that can represent it. Returns the other formats, with the reasons why they
+ * cannot.
+ */
 function convert(path: string, into: string, more: readonly string[]): Map<Format, string> {
   const run = (of: readonly Format[]) =>
     bpe(["convert", path, ...more, "--format", of.join(","), "-o", into, "-q"]);
@@ -129,7 +133,7 @@ type Source = Awaited<ReturnType<typeof sourceOf>>;
 const newToLlama =
   /\p{Cn}|[\u1c89\u1c8a\ua7cb-\ua7cd\ua7da-\ua7dc\u{105c0}-\u{105ff}\u{10d40}-\u{10d8f}\u{11380}-\u{113ff}\u{116d0}-\u{116ff}\u{11bc0}-\u{11bff}\u{13460}-\u{143ff}\u{16100}-\u{1613f}\u{16d40}-\u{16d7f}\u{1cc00}-\u{1cebf}\u{1e5d0}-\u{1e5ff}\u{2ebf0}-\u{2ee5f}]|'ſ/u;
 
-/** Whether the format's program may give other ids for a text. */
+/** Returns a function that says whether the format's program may give other ids for a text than `bpe`. */
 function knownDifference({ parts, specials }: Source, format: Format): (text: string) => boolean {
   const said = format === "gguf" ? patternForms.describeLlamaCpp(parts.description.patternName) : "";
   const isWide = said.includes("beyond ASCII");
@@ -147,7 +151,10 @@ function knownDifference({ parts, specials }: Source, format: Format): (text: st
     (atEnd && /\s$/.test(text));
 }
 
-/** Each function returns the ids that a program for the format gives to the texts. */
+/**
+ * For each format, a function that returns the ids which a program that reads the format gives to the texts. Without a
+ * program for a GGUF file, it returns the ids of `bpe` itself.
+ */
 const programs: Record<Format, (source: Source, into: string) => Promise<string[]>> = {
   huggingface: ({ texts }, into) => oracle(texts, join(into, "tokenizer.json"), "huggingface"),
   // Files of gpt2 have no pattern, so the oracle takes that of tokenizer.json.
@@ -157,7 +164,8 @@ const programs: Record<Format, (source: Source, into: string) => Promise<string[
     const hasLlama = existsSync(join(home, "llama"));
     const holdsMerges = parts.model.beginning === undefined;
     if (!holdsMerges && !hasLlama) return own;
-    // PyPI's gguf takes ten seconds to read a file, and reads only files with merges.
+    // PyPI's gguf takes ten seconds to read a file, so if llama.cpp is there, it only reads one tokenizer of each
+    // family. It can read only files with merges.
     const read = (hasLlama && !isFirst) || !holdsMerges ? null : await oracle(texts, path, "gguf");
     const ids = hasLlama ? await askLlama(put(directory, "texts.json", jsonLines(texts)), path) : read!;
     return ids.map((line, i) => (read === null || line === read[i] ? line : `${line}; gguf: ${read[i]}`));

@@ -1,4 +1,5 @@
-// Part of `npm run suite real`.
+// Part of `npm run suite real`: `bpe doctor` must find no errors in published tokenizers, and only the expected
+// warnings.
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { bpe } from "../../binary.ts";
 import { pathOf } from "./programs.ts";
@@ -8,9 +9,9 @@ setDefaultTimeout(600_000);
 
 /** The expected warnings. Each was checked manually and is right. */
 const warnings: Readonly<Record<string, readonly string[]>> = {
-  // Numbers such as "20031218".
+  // The check reports numbers such as "20031218".
   claude: ["private-data"],
-  // Letters of flag emoji: two tokens have the same bytes.
+  // Each letter of flag emoji is spelled by two tokens, which have the same bytes.
   "command-r-plus": ["same-bytes"],
 };
 

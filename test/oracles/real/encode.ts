@@ -1,4 +1,5 @@
-// `npm run suite real`: tests real tokenizers. It needs Python and downloads.
+// `npm run suite real` tests real tokenizers, mostly by comparing their ids with those of the programs that they come
+// from. It is not part of `npm test`, because it needs Python and downloads.
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { readNpyHead } from "../../../src/ids/id-reader.ts";
@@ -39,7 +40,8 @@ describe("ids are those of the reference", () => {
     test(`${name} (${expected.oracle.join(" ")})`, async () => {
       const { normalization, ...material } = await materialOf(tokenizer);
       const texts = [...common, ...ownTexts(seed, material)];
-      // All texts in one, which threads read in windows. It contains NUL, so it needs `--binary text`.
+      // All texts are joined into one file, which is read in windows and may be shared by threads. It contains NUL, so
+      // encoding it needs `--binary text`.
       const whole = texts.join("\n");
       const wholePath = put(directory, "whole.txt", whole);
       const lines = texts.map((text) => JSON.stringify(text));

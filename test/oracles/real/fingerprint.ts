@@ -1,4 +1,5 @@
-// Part of `npm run suite real`: other programs follow the recipe of docs/doctor.md.
+// Part of `npm run suite real`: other programs follow the recipe of docs/doctor.md, and must get the fingerprint that
+// `bpe` gives.
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { copyFileSync, readFileSync } from "node:fs";

@@ -1,4 +1,5 @@
-// Part of `npm run suite real`: runs in_process.py on each tokenizer.
+// Part of `npm run suite real`: runs in_process.py, which compares the native Python module with the executable, on
+// each tokenizer.
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { buildModule } from "../../../scripts/native/build.ts";

@@ -46,7 +46,8 @@ def check_ids() -> "list[list[int]]":
     ids, ends = tokenizer.encode_batch(texts, as_array=True, threads=2)
     same("ids of a batch", "all", ids.tolist(), [id for ids in batch for id in ids])
     same("ends", "all", ends.tolist(), [sum(map(len, batch[:i])) for i in range(len(batch) + 1)])
-    # Long enough for threads. It begins with plain text, so that its file is read as text.
+    # This text is long enough to be encoded by several threads. It begins with plain text, so that its file is read as
+    # text.
     long = "plain text\n" * 1000 + whole * (2_000_000 // len(whole.encode()) + 1)
     with tempfile.TemporaryDirectory() as home:
         name = os.path.join(home, "long.txt")

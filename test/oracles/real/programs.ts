@@ -10,7 +10,10 @@ export const home = join(import.meta.dir, "../../../dist/real");
 
 export const pathOf = ({ name, file }: RealTokenizer) => join(home, "files", name, basename(file));
 
-/** Loads a tokenizer, and returns it with the material for its test texts. */
+/**
+ * Loads a tokenizer. Returns it with its normalization and the material for its test texts: special tokens, tokens, and
+ * unreachable tokens.
+ */
 export async function materialOf(tokenizer: RealTokenizer) {
   const loaded = await Tokenizer.load(pathOf(tokenizer), readOptions(tokenizer.options ?? []));
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -52,11 +55,11 @@ export function readOptions(options: readonly string[]) {
   return { ...(pattern === undefined ? {} : { pattern }), specialTokens: Object.fromEntries(specialTokens) };
 }
 
-/** Encodes the texts of a file with the program that a tokenizer comes from. */
+/** Encodes the texts of a file with the program that a tokenizer comes from. Returns a line of ids for each text. */
 export const askOracle = (texts: string, [path, ...oracle]: readonly string[]): Promise<string[]> =>
   ask([join(home, "python/bin/python"), join(import.meta.dir, "oracle.py")], texts, [path!, ...oracle]);
 
-/** Encodes the texts of a file with llama.cpp. */
+/** Encodes the texts of a file with llama.cpp. Returns a line of ids for each text. */
 export const askLlama = (texts: string, path: string): Promise<string[]> =>
   ask(["node", join(import.meta.dir, "llama.mjs")], texts, [path]);
 
@@ -75,7 +78,10 @@ export const tokenizerOptions = (tokenizer: RealTokenizer) => [
 export const encode = (args: readonly string[], tokenizer: RealTokenizer) =>
   finish(["encode", ...args, ...tokenizerOptions(tokenizer)]);
 
-/** Runs the binary without blocking, and returns its output. */
+/**
+ * Runs `bpe` without blocking, so that several runs can be under way at once. Checks that it succeeds, and returns its
+ * output.
+ */
 export async function finish(args: readonly string[]): Promise<string> {
   const run = Bun.spawn([binary, ...args, "-q"], { env: {}, stderr: "pipe" });
   const [stdout, stderr, code] = await Promise.all([

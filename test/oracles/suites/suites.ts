@@ -16,7 +16,7 @@ export type Suite = {
   readonly explained?: Readonly<Record<string, string>>;
   /** Files of the suite that are replaced by files of adapters/, or deleted if null. */
   readonly replaced?: Readonly<Record<string, string | null>>;
-  /** Large files that a mirror omits, with the file that is repeated to the same size. */
+  /** Large files that a mirror omits. In place of each, `file` is repeated until it has at least `bytes` bytes. */
   readonly repeated?: Readonly<Record<string, { readonly file: string; readonly bytes: number }>>;
 };
 

@@ -27,7 +27,8 @@ def megatron(base, width):
     from megatron.core.datasets.indexed_dataset import IndexedDataset, _IndexReader
 
     if os.path.getsize(f"{base}.bin") == 0:
-        # IndexedDataset maps the ids into memory, and an empty file cannot be mapped.
+        # All documents are empty, so the file of ids is, too. IndexedDataset cannot map an empty file into memory, so
+        # only its index is read.
         index = _IndexReader(f"{base}.idx", multimodal=False)
         return described(index.dtype, [np.zeros(length) for length in index.sequence_lengths])
     data = IndexedDataset(base)
@@ -55,7 +56,8 @@ def datatrove(base, width):
     kind = np.dtype(f"<u{width}")
     ends = load_doc_ends(open(f"{base}.ds.index", "rb"))
     documents = [np.frombuffer(data, kind) for data in get_data_reader(open(f"{base}.ds", "rb"), ends, width)]
-    # Positions count from the document's beginning, or from the window's if that is later.
+    # nanotron trains on windows of `length` + 1 ids, and on the positions of these ids. A position counts from the
+    # beginning of the id's document, or of the window if that is later.
     length = 63
     windows = DatatroveFileDataset(f"{base}.ds", length, token_size=width, return_positions=True)
     ids = np.concatenate([*documents, np.zeros(0, kind)])

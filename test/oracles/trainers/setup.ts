@@ -1,4 +1,5 @@
-// Makes dist/trainers, with programs that read files of ids. PyTorch takes some GB.
+// Makes dist/trainers, a Python environment with the programs that read files of ids. PyTorch and its libraries take
+// some GB.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";

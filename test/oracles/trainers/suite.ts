@@ -111,7 +111,10 @@ const types = {
   parquet: () => "int32",
 };
 
-/** Checks that the shards together have all documents in order. */
+/**
+ * Checks that the shards together have all documents in order, and that each shard but the last ends with the document
+ * that reaches 500 ids.
+ */
 function checkShards(parts: readonly Found[], wanted: Documents, isBare: boolean): void {
   let d = 0;
   for (const [n, part] of parts.entries()) {

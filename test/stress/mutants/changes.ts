@@ -23,7 +23,10 @@ const swap = (pairs: Record<string, string>): Operator => {
   return { finds: new RegExp(source, "g"), becomes: (found) => becomes.get(found)! };
 };
 
-/** Spaces around operators distinguish them from types (`Map<A>`) and arrows. */
+/**
+ * Changes of code. The formatter puts spaces around operators, which distinguishes them from types (`Map<A>`) and
+ * arrows.
+ */
 const operators: readonly Operator[] = [
   swap({ " < ": " <= ", " > ": " >= " }),
   swap({ " === ": " !== " }),
@@ -51,7 +54,10 @@ const operators: readonly Operator[] = [
 
 const oneMore = (digits: string) => String(Number(digits.replaceAll("_", "")) + 1);
 
-/** Leaves alone types, imports, messages and code that only schedules work. */
+/**
+ * Returns every change that the operators can make to a source. Leaves alone types, imports, messages and code that
+ * only schedules work.
+ */
 export function changesOf(source: string): Change[] {
   const lines = source.split("\n");
   const masked = mask(source).split("\n");

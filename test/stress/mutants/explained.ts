@@ -6,7 +6,7 @@ export type Explained = {
   readonly changed: string;
 };
 
-/** Changes that no test can detect, or that are not worth a test, with the reasons. */
+/** Changes that no test can detect, or that are not worth a test, each with the reason. */
 export const explained: readonly (Explained & { readonly why: string })[] = [
   {
     file: "src/merge/merge-engine.ts",

@@ -115,7 +115,7 @@ function choose(): Mutant[] {
   });
 }
 
-/** The outcome is "untested" if the module's tests fail even without a change. */
+/** Runs the tests of the module on a mutant. The outcome is "untested" if they fail even without a change. */
 async function play({ file, lineIndex, changed, module }: Mutant): Promise<Outcome> {
   const path = join(copy, file);
   const original = readFileSync(path, "utf8");
@@ -143,7 +143,7 @@ async function play({ file, lineIndex, changed, module }: Mutant): Promise<Outco
   return isKilled ? "killed" : "survived";
 }
 
-/** Computes a time limit from a run without a change; null if that fails. */
+/** Returns the time limit of tests, computed from their time without a change; null if they fail even without one. */
 async function limitOf(tests: readonly string[]): Promise<number | null> {
   const startMs = performance.now();
   if (!(await bun([...test, ...tests], 3_600_000))) {

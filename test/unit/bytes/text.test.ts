@@ -47,7 +47,7 @@ function naiveCodePoint(bytes: Uint8Array): number {
   }
 }
 
-/** Returns the code point of the character at `pos`, or -1. */
+/** Returns the code point of the character that begins at `pos` and ends by `limit`, or -1 if there is none. */
 function naiveCodePointAt(bytes: Uint8Array, pos: number, limit: number): number {
   for (let end = pos + 1; end <= Math.min(pos + 4, limit); end++) {
     const codePoint = naiveCodePoint(bytes.subarray(pos, end));

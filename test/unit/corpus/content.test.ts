@@ -24,7 +24,7 @@ describe("content other than text is recognized by its first bytes", () => {
     for (const [what, head] of heads) {
       for (const pack of [gzipSync, zstdCompressSync]) {
         const path = put(directory, "packed", pack(bytes(`${head}${"\0\x01\x02".repeat(10_000)}`)));
-        // A Parquet file cannot be read as a stream, so the error is different.
+        // A Parquet file cannot be read as a stream, so one that was compressed again has a different error.
         const message = what === "parquet" ? "is a Parquet file that was compressed again" : `is ${what}`;
         expect(() => findInputs([path])).toThrow(message);
       }
@@ -79,7 +79,7 @@ describe("content other than text is recognized by its first bytes", () => {
   });
 });
 
-/** Returns a header with a valid checksum for tar, and these characters elsewhere. */
+/** Returns the header of a tar archive with a valid checksum, and these characters in its other fields. */
 function headOfTar(between: string): string {
   const head = Buffer.alloc(512, between);
   head.write("name", 0);

@@ -72,7 +72,7 @@ function countInRanges(path: string, settings: Settings) {
   return { words: entriesOf(counter.toWordTable()), plan, documentCount, invalidByteCount, mapped };
 }
 
-/** Chunks that continue each other share a `TaskTexts`. */
+/** Counts a compressed file chunk by chunk, like workers. Chunks that continue each other share a `TaskTexts`. */
 async function countInChunks(path: string, settings: Settings) {
   const inputs = findInputs([path]);
   const specialTokens = settings.specialTokens.map(utf8);
@@ -178,7 +178,8 @@ test("a mapped file gives the same words, wherever it is cut and whatever its la
         expect(mapped.length).toBeGreaterThan(0);
         // A window that has grown for the long word maps no more than before.
         expect(Math.max(...mapped.map(({ byteCount }) => byteCount))).toBeLessThanOrEqual(windowBytes);
-        // The long word fills more than half of a window of 16 KB, so the rest is not mapped.
+        // The long word fills more than half of a window of 16 KB, so from that word on the file is read and not
+        // mapped.
         const isWhole = fileBytes < 40_000 || windowBytes > 40_000;
         if (windowBytes > 100 && rangeSizeBytes === 1 << 20) {
           const { offsetByte, byteCount } = mapped.at(-1)!;

@@ -3,7 +3,10 @@ import { inputOfTexts, type Texts } from "../../../src/corpus/given-texts.ts";
 import { openTextStream } from "../../../src/corpus/text-stream.ts";
 import { isSmallScale } from "../../../src/runtime/scale.ts";
 
-/** Also returns how often the event loop ran. It is due at every `dueEvery`-th check. */
+/**
+ * Reads all lines of texts, `bytesMax` bytes at a time. Also returns how often the event loop ran; it is due at every
+ * `dueEvery`-th check.
+ */
 async function linesOf(texts: Texts, bytesMax: number, dueEvery = Number.POSITIVE_INFINITY) {
   let askCount = 0;
   let turnCount = 0;

@@ -13,7 +13,7 @@ const zipped = (name: string, content = "") =>
 /** The first bytes of files (in Latin-1), and what `bpe` takes the files for. */
 export const heads: readonly (readonly [what: string, head: string])[] = [
   ["a zip archive, not text", zipped("a.txt")],
-  // A Python wheel. Neither its package nor its content makes it another kind of file.
+  // A Python wheel with a package named xl. Neither this name nor the content makes the wheel another kind of file.
   ["a zip archive, not text", zipped("xl/__init__.py", "from word/a.xml import application/epub, x.npy")],
   ["an empty zip archive, not text", `PK\x05\x06${nothing}`],
   ["a Word document, not text", zipped("word/document.xml")],

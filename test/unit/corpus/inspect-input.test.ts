@@ -17,7 +17,7 @@ function headOf(content: Uint8Array, bytesMax?: number) {
   }
 }
 
-/** Returns a zstd frame: the letter a, `blockCount` times 128 KB, in four bytes each. */
+/** Returns a zstd frame whose content is the letter a, `blockCount` times 128 KB, with four bytes for each block. */
 function repeatedLetter(blockCount: number): Buffer {
   const block = (isLast: number) => [
     (((1 << 17) << 3) & 0xff) | 2 | isLast,

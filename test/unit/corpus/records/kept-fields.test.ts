@@ -50,7 +50,10 @@ const refusal = async (lines: readonly string[], fields: readonly keptField.Fiel
 
 const id = [{ name: "id" }];
 
-/** Whole numbers from 2^53 on get an exponent, because JavaScript's digits of them are inexact. */
+/**
+ * Returns a number as JSON. A whole number from 2^53 on gets an exponent, because JavaScript's digits of it are
+ * inexact, and -0 keeps its sign.
+ */
 const numberOf = (value: number) =>
   Object.is(value, -0)
     ? "-0.0"

@@ -148,7 +148,8 @@ describe.each(formats)("records of $name", ({ name, options, made, documentsOf, 
         ]);
       }
     }
-    // The engine limits all memories together, and ended threads release theirs a moment later.
+    // The engine limits the size of all memories together, and threads that have ended release theirs only a moment
+    // later. So this waits, before more threads start.
     await Bun.sleep(300);
     Bun.gc(true);
   });

@@ -14,7 +14,7 @@ _ENDOFTEXT = {"<|endoftext|>": 50256}
 _FIM = {"<|fim_prefix|>": 0, "<|fim_middle|>": 1, "<|fim_suffix|>": 2}
 _HARMONY = ["startoftext", "endoftext", *(f"reserved_200{i:03}" for i in range(2)), "return", "constrain", "reserved_200004"]
 _HARMONY += ["channel", "start", "end", "message", *(f"reserved_2000{i}" for i in (9, 10, 11)), "call"]
-#: The encodings of OpenAI: ranks, pattern and special tokens.
+#: For each encoding of OpenAI: the name of its ranks, the name of its pattern, and its special tokens with their ids.
 _ENCODINGS = {
     "gpt2": ("r50k_base", "gpt2", _ENDOFTEXT),
     "r50k_base": ("r50k_base", "r50k", _ENDOFTEXT),
