@@ -2,7 +2,7 @@ import { escapeText } from "#bytes";
 
 // Makes HTML from templates, whose values are escaped.
 
-/** Create it only by `html` and `trustedHtml`: untrusted text must be escaped. */
+/** A piece of HTML. Only `html` and `trustedHtml` may create one, so that untrusted text is always escaped. */
 export class Html {
   constructor(readonly text: string) {}
 }
@@ -10,8 +10,8 @@ export class Html {
 type Value = Html | string | number | undefined | readonly Value[];
 
 /**
- * Escapes values unless they are already HTML. Safe for element content and double-quoted attributes, not for scripts
- * or styles.
+ * Returns a template as HTML. Values that are not HTML yet are escaped, lists are joined, and `undefined` is left out.
+ * The result is safe as the content of an element and in a double-quoted attribute, but not in a script or a style.
  */
 export function html(strings: TemplateStringsArray, ...values: readonly Value[]): Html {
   let text = strings[0]!;
@@ -30,7 +30,10 @@ function textOf(value: Value): string {
   return value.map(textOf).join("");
 }
 
-/** HTML's special characters, and everything outside printable ASCII. */
+/**
+ * Matches HTML's special characters, and everything outside printable ASCII, so that it includes all that `escapeText`
+ * escapes.
+ */
 const isSpecial = /[&<>"'\x00-\x1f]|[^\x00-\x7e]/;
 const entities: Record<string, string> = {
   "&": "&amp;",
@@ -40,7 +43,9 @@ const entities: Record<string, string> = {
   "'": "&#39;",
 };
 
-/** Escaped text cannot close the enclosing element. Invisible characters become `\xNN`. */
+/**
+ * Escapes text for HTML, so that the text cannot close the element in which it is. Invisible characters become `\xNN`.
+ */
 export function escapeHtml(text: string): string {
   if (!isSpecial.test(text)) return text;
   return escapeText(text).replace(/[&<>"']/g, (character) => entities[character]!);

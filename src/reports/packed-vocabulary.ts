@@ -84,7 +84,7 @@ function countsFromZero(ids: Int32Array): boolean {
   return true;
 }
 
-/** Leaves out special tokens that share the id of another token. */
+/** Lists start tokens and special tokens by id. Leaves out special tokens that share the id of another token. */
 function trainedLeaves(
   vocabulary: Vocabulary,
   { createdCounts, endCounts }: tokenCounting.TokenCounts,
@@ -187,7 +187,10 @@ function noSteps(first: number, count: number): Int32Array {
   return steps;
 }
 
-/** Steps of consecutive ids are 0, which compresses well. */
+/**
+ * Returns the `step` of each id (see PackedVocabulary): its distance from the previous id plus 1, modulo `idLimit`. The
+ * steps of consecutive ids are 0, which compresses well.
+ */
 function stepsOf(ids: Int32Array, idLimit: number): Int32Array {
   const steps = new Int32Array(ids.length);
   let expected = 0;
@@ -199,7 +202,11 @@ function stepsOf(ids: Int32Array, idLimit: number): Int32Array {
   return steps;
 }
 
-/** Returns null if subtracting `created` does not give the number of tokens at the end. */
+/**
+ * Returns the number of tokens before the first merge, from which the page subtracts the occurrences of each new token.
+ * Returns null if these subtractions do not give the number at the end, because a merge is missing or two merges share
+ * an id.
+ */
 function tokensBeforeOf(created: Float64Array, tokensAfter: Float64Array): number | null {
   let left = tokensAfter[0]!;
   for (let k = 0; k < created.length; k++) left -= created[k]!;

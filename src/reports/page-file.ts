@@ -56,7 +56,10 @@ const rowHtml = ([heading, ...cells]: readonly string[]) =>
 export const dataScript = (data: unknown): Html =>
   html`<script type="application/json" id="data">${trustedHtml(jsonForPage(data))}</script>\n`;
 
-/** Escapes characters that could close the `<script>`, and controls that could reorder the displayed source. */
+/**
+ * Serializes a value as JSON for a `<script>`. Escapes characters that could close the element, and controls that could
+ * reorder the source when it is displayed.
+ */
 export const jsonForPage = (value: unknown) =>
   JSON.stringify(value).replace(
     /[<>&\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,

@@ -25,7 +25,10 @@ export async function takePlace(path: string | undefined, output: Output): Promi
 /** The summary line for a report. */
 export const writtenLine = (path: string | undefined) => (path === undefined ? [] : [`written ${path}`]);
 
-/** Rejects a socket, and a nonempty file that is not a report. */
+/**
+ * Rejects a path that leads to a socket, or to a nonempty file that is not a report of ours, because the report would
+ * replace it.
+ */
 export function refuseOtherFile(path: string): void {
   const stats = files.stat(path);
   if (stats?.isSocket()) throw new UserError(`"${path}" is a socket, not a file`, chooseAnother);

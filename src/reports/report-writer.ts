@@ -41,7 +41,7 @@ export const shortName = (path: string) => basename(path) || path;
 
 /** The default maximum size of a sample text in bytes. */
 const sampleBytesMax = 700;
-/** The number of bytes of a text that are searched for a passage. */
+/** The number of bytes in the middle of a text that are searched for a passage to show. */
 export const searchedBytes = 1 << 14;
 /** A sample begins at a paragraph, a line or a word, if there is one within this many bytes. */
 const skippedBytesMax = 1 << 12;
@@ -54,7 +54,10 @@ const samplesMax = 6;
 /** Receives warnings about files that can no longer be read. */
 export type Warn = (message: Message) => void;
 
-/** Returns a passage from each of the first readable texts. */
+/**
+ * Returns a passage from the middle of each of the first readable texts. A text may consist of several inputs; its
+ * passage is from the first one that is readable.
+ */
 export function sampleTextsOf(
   texts: readonly { readonly name: string; readonly inputs: readonly Input[] }[],
   warn: Warn,
@@ -77,7 +80,11 @@ export function sampleTextsOf(
 export const textsOfInputs = (inputs: readonly Input[]) =>
   inputs.map((input) => ({ name: shortName(input.path), inputs: [input] }));
 
-/** Texts often begin with a title page or a licence, so the passage is from the middle if possible. */
+/**
+ * Returns a passage from the middle of the input's text, because texts often begin with a title page or a licence. In
+ * JSON Lines, the passage is the beginning of a record's text. Returns null if a passage needs the whole input
+ * (streams, Parquet, JSON arrays), if no text is found, or if the file was removed or changed since the run read it.
+ */
 function sampleTextOf(input: Input, bytesMax: number, warn: Warn): Uint8Array | null {
   const { path, isStream, format, textField } = input;
   if (isStream || format === "parquet" || format === "json") return null;
@@ -103,7 +110,10 @@ function sampleTextOf(input: Input, bytesMax: number, warn: Warn): Uint8Array | 
 /** Bytes of a text, and whether they are its beginning. */
 type Window = { readonly bytes: Uint8Array; readonly isStart: boolean };
 
-/** Reads the middle of a file or, if it is compressed, of its decompressed beginning. */
+/**
+ * Reads at least `bytesMax` bytes from the middle of a file, or all of a smaller file. Of a compressed file, takes the
+ * middle of its decompressed beginning.
+ */
 function windowOf(fd: number, { path, compression, sizeBytes }: Input, bytesMax: number): Window {
   const head = compression === "none" ? null : inspection.readHead(fd, path, 4 * searchedBytes).bytes;
   const start = Math.max(0, Math.floor(((head?.length ?? sizeBytes) - bytesMax) / 2));
@@ -178,7 +188,8 @@ export function cutSamples(texts: readonly SampleText[], cutters: readonly Cutte
       let pos = 0;
       return Array.from(encode(bytes), (id) => {
         let token = bytesOf(id);
-        // If an added and a learned token share an id, the text decides which one it is.
+        // If an added and a learned token share an id, the id means the learned token where the text has the bytes of
+        // that token, and otherwise the added token.
         const isThere = () => Buffer.compare(bytes.subarray(pos, pos + token.length), token) === 0;
         if (shared[t]!.has(id) && !isThere()) token = shared[t]!.get(id)!;
         pos += token.length;

@@ -42,11 +42,16 @@ export type Finished = {
   readonly summary: readonly pageData.Fact[];
 };
 
-/** Shows the largest size, and marks the others on the curve. */
+/**
+ * Writes the page of a training. If there are several sizes, the page shows the largest, and marks the others on the
+ * curve.
+ */
 export async function writeTrainingPage(path: string, finished: Finished): Promise<void> {
   const { output, trained, record, warnings, summary } = finished;
   const { vocabulary, smaller, tokenCounts } = trained;
   const addedTokens = addedTokensOf(vocabulary);
+  // The excerpts are made before `text`, because they may add a warning about a file that cannot be read any more to
+  // its `cautions`.
   const excerpts = excerptsOf(finished);
   const learnedSize = vocabulary.size - vocabulary.reservedCount;
   const { tokensAfter } = tokenCounts;
@@ -122,7 +127,10 @@ const curveTable = (curve: curves.Curve | null): Pick<pageData.PageText, "table"
 const addedTokensOf = ({ specialTokens, specialIds }: Vocabulary): AddedToken[] =>
   specialTokens.map((content, s) => ({ id: specialIds[s]!, content, ...cuttings.plainSpecial }));
 
-/** Tries `asLearned.encode` first, because setting up an encoder (`cutterOf`) takes long. */
+/**
+ * Cuts a passage of each of the first inputs by the new tokenizer. Tries `asLearned.encode` first, because setting up
+ * an encoder (`cutterOf`) takes long.
+ */
 function excerptsOf({ inputs, pattern, normalization, warn, trained }: Finished): excerpts.Excerpt[] {
   const { vocabulary } = trained;
   const parts = tokenizers.trained(vocabulary, pattern, normalization);
@@ -170,7 +178,10 @@ export type Inspected = {
   readonly warn: Warn;
 };
 
-/** Writes the page of `bpe inspect`. */
+/**
+ * Writes the page of a tokenizer for `bpe inspect`, with its training if that is known, and with a text if one is
+ * given.
+ */
 export async function writeInspectionPage(path: string, inspected: Inspected): Promise<void> {
   const { command, name, parts, rows, statistics, text, inspection } = inspected;
   const tokenCounts = (await runSliced(writtenCounts.read(parts))) ?? undefined;
@@ -205,7 +216,10 @@ export async function writeInspectionPage(path: string, inspected: Inspected): P
   });
 }
 
-/** Returns null if no points are recorded. Without token counts, the curve goes through the points. */
+/**
+ * Returns the curve of the tokenizer's training, computed from its token counts or, without these, drawn through the
+ * points of its record. Returns null if no points are recorded.
+ */
 function curveOfTraining(
   { description }: TokenizerParts,
   tokenCounts: writtenCounts.WrittenTokenCounts | undefined,
@@ -222,6 +236,7 @@ function curveOfTraining(
   return curves.of({ baseSize: points.at(-1)!.size - (tokensAfter.length - 1), tokensAfter });
 }
 
+/** States the bytes per token on the given text, or else a fact about the training, or else the most common scripts. */
 function inspectionSentence(
   { name, parts, statistics, text }: Inspected,
   curve: curves.Curve | null,
@@ -240,7 +255,10 @@ function inspectionSentence(
   return `${name} has ${countNoun(size, "token")}${kinds.length === 0 ? "" : `: ${kinds.join(", ")}`}.`;
 }
 
-/** Describes the tokenizer, and gives usual values to compare. */
+/**
+ * Describes the tokenizer, its training if that is known, and its use of the text if there is one. Adds usual values
+ * with which to compare.
+ */
 function inspectionDetails({ parts, text }: Inspected, curve: curves.Curve | null): string[] {
   const { tokens, model, description } = parts;
   const pattern =

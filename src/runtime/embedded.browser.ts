@@ -1,4 +1,7 @@
-/* Replaces embedded.ts in the library for browsers. */
+/*
+ * Replaces embedded.ts in the library for browsers, where there are no files and no workers, and the kernel is part of
+ * the script.
+ */
 
 import { inflateSync } from "fflate";
 import * as host from "#host";
@@ -16,8 +19,8 @@ export {
 } from "./without-files.browser.ts";
 
 export function readKernel(name: string): Uint8Array<ArrayBuffer> {
-  // The build replaces these paths with the compressed files in base64. Browsers decompress only asynchronously by
-  // themselves.
+  // The build replaces these paths with the content of the files, compressed and in base64. They are not decompressed
+  // by the browser itself, which can do that only asynchronously.
   const bytes = inflateSync(host.fromBase64(name.startsWith("kernel-text") ? textKernel : kernel));
   if (WebAssembly.validate(bytes)) return bytes;
   throw new UserError("this browser has no WebAssembly with SIMD and threads", {

@@ -1,4 +1,7 @@
-/* Replaces embedded.ts in the libraries for Bun and Node. */
+/*
+ * Replaces embedded.ts in the libraries for Bun and Node. The kernel's modules and the entry of the workers are files
+ * of the package, found from the path of the bundle. Patterns are compiled on first use.
+ */
 
 import { readFileSync } from "node:fs";
 import * as host from "#host";

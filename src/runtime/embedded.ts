@@ -8,14 +8,18 @@ export { availableParallelism, totalmem } from "node:os";
 /** Whether this is the executable. */
 export const isEmbedded = import.meta.path.startsWith("/$bunfs/") || import.meta.path.startsWith("B:\\~BUN");
 
-// In the source tree, `import.meta.dir` is the module's directory. So only this module resolves paths of embedded
+// In the executable, `import.meta.dir` is the same in all modules: the directory with the entry of the workers and the
+// embedded files. In the source tree it is the directory of the module, so only this module resolves paths of such
 // files.
 
 const workerUrl = new URL(isEmbedded ? "./worker.ts" : "../main/worker.ts", import.meta.url).href;
 
 let workerCount = 0;
 
-/** The worker loads the code of its job, then handles messages that arrived meanwhile. */
+/**
+ * Starts a worker for a job. The worker loads the code of the job, then handles the messages that arrived in the
+ * meantime.
+ */
 export function startWorker(job: JobName): WorkerThread {
   machine.checkOpenFiles(workerCount + 1);
   const worker = new Worker(workerUrl);
@@ -25,10 +29,13 @@ export function startWorker(job: JobName): WorkerThread {
   return worker as WorkerThread;
 }
 
-/** The directory of embedded files. The source tree has no precompiled patterns. */
+/** The directory of embedded files, such as precompiled patterns. The source tree has no precompiled patterns. */
 export const embeddedDirectory = import.meta.dir;
 
-/** `path` is in the source tree. The executable stores each file compressed, under its base name. */
+/**
+ * Reads an embedded file, given its path in the source tree. The executable stores each file compressed, under its base
+ * name.
+ */
 export const readEmbedded = (path: string): Uint8Array =>
   isEmbedded
     ? Bun.zstdDecompressSync(readFileSync(`${import.meta.dir}/${basename(path)}.zst`))

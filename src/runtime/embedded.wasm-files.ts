@@ -1,4 +1,7 @@
-/* Replaces embedded.browser.ts where the engine does not compile bytes, as in Cloudflare's Workers. */
+/*
+ * Replaces embedded.browser.ts where the engine does not compile WebAssembly from bytes, as in Cloudflare's Workers.
+ * There, the kernel's modules are files next to the script, which imports them already compiled.
+ */
 
 import kernel from "../../dist/kernel/kernel.wasm" with { type: "file" };
 import textKernel from "../../dist/kernel/kernel-text.wasm" with { type: "file" };

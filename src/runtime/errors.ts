@@ -36,7 +36,9 @@ export class UserError extends Error {
     this.kind = options.kind;
   }
 
-  /** @internal Writes options by `spelling`; by default as on the command line. */
+  /**
+   * @internal Returns the message and the hint, with options written by `spelling`; by default as on the command line.
+   */
   spelled(spelling?: messages.Spelling): { message: string; hint: string | undefined } {
     const { message, hint } = this.parts;
     const text = (part: Message) => shorten(messages.spell(part, spelling));
@@ -44,11 +46,16 @@ export class UserError extends Error {
   }
 }
 
-/** The maximum length of a message in characters. The longest path of a file fits. */
+/**
+ * The maximum length of a message in characters. Longer messages are cut, because they repeat a value that nobody will
+ * read to the end. A message with the longest path of a file is not cut.
+ */
 const messageMax = 5000;
 const [shownFirst, shownLast] = [600, 200];
 
-/** @internal Cuts the middle out of a message that repeats something very long. */
+/**
+ * @internal Cuts the middle out of a message that is too long, because it repeats a value such as a pattern of 100 kB.
+ */
 export function shorten(message: string): string {
   if (message.length <= messageMax) return message;
   // Half a surrogate pair at a cut is dropped, too.
@@ -61,7 +68,7 @@ export function shorten(message: string): string {
 export const usageError = (message: Message, hint?: Message) =>
   new UserError(message, { hint, exitCode: exitCode.usage });
 
-/** @internal Returns undefined unless the system refused an allocation. */
+/** @internal Returns the UserError to show if the system refused an allocation; undefined for any other error. */
 export function outOfMemory(error: unknown): UserError | undefined {
   if (!(error instanceof Error) || error instanceof UserError) return undefined;
   const isRefused =
@@ -75,7 +82,7 @@ export function outOfMemory(error: unknown): UserError | undefined {
   });
 }
 
-/** @internal Reports a bug if an invariant does not hold; `invariant` describes it. */
+/** @internal Throws an error that reports a bug if an invariant does not hold. `invariant` describes the invariant. */
 export function assert(holds: boolean, invariant: string): asserts holds {
   if (!holds) throw new Error(`bug: ${invariant}`);
 }

@@ -14,7 +14,7 @@ import * as host from "#host";
  * not be written.
  */
 export class FileWindow {
-  /** Upper bound on the number of mapped bytes from the start of the window. */
+  /** An upper bound on the number of bytes, from the start of the window, that are currently mapped. */
   private mappedBytes = 0;
   /** The address of the window in the process; 0 until it is first needed. */
   private address = 0;
@@ -34,7 +34,8 @@ export class FileWindow {
     const system = mappingSystem();
     if (system === null) return false;
     this.address ||= host.addressOf(new Uint8Array(this.memory.buffer, this.startByte));
-    // At another address: a mapping that fails in place may already have removed the memory there.
+    // `tryMapping` maps at another address, because a mapping that fails in place may already have removed the memory
+    // there.
     return this.address % system.pageBytes === 0 && system.tryMapping(fd);
   }
 
@@ -42,7 +43,11 @@ export class FileWindow {
     return offsetByte - (offsetByte % mappingSystem()!.pageBytes);
   }
 
-  /** `offsetByte` is the start of a page. Returns false if mapping fails; the window is then plain memory. */
+  /**
+   * Maps bytes [offsetByte, offsetByte + byteCount) of a file over the window's previous content. `offsetByte` must be
+   * the start of a page. Returns false if the window is too small or the system refuses; the window is then plain
+   * memory.
+   */
   map(fd: number, offsetByte: number, byteCount: number): boolean {
     const system = mappingSystem()!;
     const wholePages = Math.ceil(byteCount / system.pageBytes) * system.pageBytes;
@@ -77,7 +82,10 @@ const MAP_PRIVATE = 0x02;
 const MAP_FIXED = 0x10;
 const MAP_ANONYMOUS = 0x20;
 const MAP_NORESERVE = 0x4000;
-/** Maps all pages in one call: page faults would cost as much as copying the data. */
+/**
+ * A flag of mmap by which the system maps all pages at once. Without it, page faults would cost as much as copying the
+ * data.
+ */
 const MAP_POPULATE = 0x8000;
 const POSIX_FADV_WILLNEED = 3;
 
@@ -85,13 +93,19 @@ type MappingSystem = NonNullable<ReturnType<typeof openSystem>>;
 
 let opened: MappingSystem | null | undefined;
 
-/** Returns null where files cannot be mapped. Loaded on first use, which takes half a millisecond. */
+/**
+ * Returns the system's calls; null where files cannot be mapped. They are loaded on first use, because that takes half
+ * a millisecond.
+ */
 function mappingSystem(): MappingSystem | null {
   if (opened === undefined) opened = openSystem();
   return opened;
 }
 
-/** Addresses are those of the process, not offsets in the kernel's memory. */
+/**
+ * Opens the system's calls; returns null if they are missing. The addresses that they take are those of the process,
+ * not offsets in the kernel's memory.
+ */
 function openSystem() {
   const libc = host.openLibc("mmap", "munmap", "posix_fadvise", "getpagesize");
   if (libc === null) return null;
@@ -106,17 +120,18 @@ function openSystem() {
   ) => Number(libc.mmap(BigInt(address), BigInt(sizeBytes), access, flags, fd, BigInt(offset)));
   return {
     pageBytes,
-    /** Tries the first page of the file, at an address that the system chooses. */
+    /** Whether the first page of the file can be mapped. Tries it at an address that the system chooses. */
     tryMapping: (fd: number) => {
       const address = map(0, pageBytes, PROT_READ, MAP_PRIVATE, fd, 0);
       if (address > highestAddress) return false;
       libc.munmap(BigInt(address), BigInt(pageBytes));
       return true;
     },
-    // Not shared: the engine makes the memory writable before freeing it, and aborts the process if that fails.
+    // The mapping is private, because the engine makes the whole memory writable before freeing it, and aborts the
+    // process if that fails. It would fail for a shared mapping of a file opened read-only.
     mapFile: (address: number, sizeBytes: number, fd: number, offsetByte: number) =>
       map(address, sizeBytes, PROT_READ, MAP_PRIVATE | MAP_FIXED | MAP_POPULATE, fd, offsetByte) === address,
-    /** Reads these bytes in the background, unless they are cached. */
+    /** Asks the system to read these bytes from the device in the background, unless they are cached. */
     prefetch: (fd: number, offsetByte: number, byteCount: number) => {
       libc.posix_fadvise(fd, BigInt(offsetByte), BigInt(byteCount), POSIX_FADV_WILLNEED);
     },
@@ -131,7 +146,10 @@ function openSystem() {
 /** The end of every process's address space; a higher result of mmap is an error. */
 const highestAddress = 2 ** 57;
 
-/** Zeroes an array. Whole pages are returned to the system, if that is supported and worthwhile. */
+/**
+ * Zeroes an array. If the array has at least 1 MB of whole pages, and the system supports it, these pages are returned
+ * to the system, and writing to them allocates new ones. Otherwise the array keeps its memory.
+ */
 export function releasePages(array: Int32Array | Uint8Array): void {
   if (!advise(array, MADV_DONTNEED)) {
     array.fill(0);
@@ -142,12 +160,18 @@ export function releasePages(array: Int32Array | Uint8Array): void {
   array.fill(0, (end - address) / array.BYTES_PER_ELEMENT);
 }
 
-/** For large, randomly accessed arrays: with 4 KB pages, most accesses miss the TLB. */
+/**
+ * Asks the system to back a large, randomly accessed array with pages of 2 MB, where it has them. With pages of 4 KB,
+ * most accesses miss the TLB in addition to the cache.
+ */
 export function requestHugePages(array: Uint8Array): void {
   advise(array, MADV_HUGEPAGE);
 }
 
-/** Calls madvise on the whole pages of an array. Returns false if that is too small or refused. */
+/**
+ * Calls madvise on the whole pages of an array. Returns false if the array is too small to be worthwhile, or if the
+ * system does not support the advice.
+ */
 function advise(array: Int32Array | Uint8Array, advice: number): boolean {
   const libc = array.byteLength < worthwhileBytes ? null : host.openLibc("madvise");
   if (libc === null) return false;
@@ -155,14 +179,16 @@ function advise(array: Int32Array | Uint8Array, advice: number): boolean {
   return end - start >= worthwhileBytes && libc.madvise(BigInt(start), BigInt(end - start), advice) === 0;
 }
 
-/** The bounds are those of the whole pages in the array. */
+/** Returns the address of an array in the process, and the bounds of the whole pages in it. */
 function pagesOf(array: Int32Array | Uint8Array) {
   const address = host.addressOf(array);
   const start = Math.ceil(address / pageBytes) * pageBytes;
   return { address, start, end: Math.floor((address + array.byteLength) / pageBytes) * pageBytes };
 }
 
-/** A multiple of the usual page sizes on x64 and arm64. The system splits huge pages. */
+/**
+ * A multiple of every page size of Linux on x64 and arm64, except for huge pages, which the system splits if necessary.
+ */
 const pageBytes = 1 << 16;
 const worthwhileBytes = 1 << 20;
 

@@ -14,7 +14,10 @@ import { UserError } from "./errors.ts";
 import { asOption, phrase } from "./message.ts";
 import * as systemError from "./system-error.ts";
 
-/** Writes all of the bytes, at `offset` if given. Waits while a pipe is full. */
+/**
+ * Writes all of the bytes, at `offset` if given, although a single system call may write fewer. Waits while a pipe is
+ * full.
+ */
 export function writeAll(fd: number, bytes: Uint8Array, offset?: number): void {
   for (let pos = 0; pos < bytes.length; ) {
     const place = offset === undefined ? null : offset + pos;
@@ -29,7 +32,7 @@ export function writeAll(fd: number, bytes: Uint8Array, offset?: number): void {
 
 // System calls on files that the user named. If the system refuses one, a UserError names the path.
 
-/** Follows links. Returns undefined if nothing exists there or if a parent is a file. */
+/** Returns the stats of a path, with links followed; undefined if nothing exists there or if a parent is a file. */
 export function stat(path: string): Stats | undefined {
   try {
     return statSync(path);
@@ -42,7 +45,10 @@ export function stat(path: string): Stats | undefined {
 export const isFile = (path: string) => stat(path)?.isFile() === true;
 export const isDirectory = (path: string) => stat(path)?.isDirectory() === true;
 
-/** Throws a UserError unless it is a regular file. Does not block: a named pipe would wait for a writer. */
+/**
+ * Opens a file that the user named. Throws a UserError unless it is a regular file. The file is opened without
+ * blocking, because a blocking open of a named pipe would wait for a writer.
+ */
 export function openRegular(path: string): number {
   const fd = tryRead(path, () => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));
   const stats = fstatSync(fd);
@@ -72,7 +78,10 @@ export function tryRead<T>(path: string, read: () => T): T {
   }
 }
 
-/** A UserError or a bug is returned unchanged. */
+/**
+ * Returns the UserError for a file that could not be opened or read. If the error is already a UserError, or a bug, it
+ * is returned unchanged.
+ */
 export function readErrorOf(path: string, error: unknown): unknown {
   if (!systemError.isMissing(error)) return systemError.refusal(`${nameOf(path)} cannot be read`, error);
   return missingError(path);
@@ -95,7 +104,7 @@ function isLink(path: string): boolean {
   }
 }
 
-/** Decoding a name that is not valid UTF-8 inserts the replacement character. */
+/** Whether a path has the replacement character, which decoding puts into a name that is not valid UTF-8. */
 export const hasReplacement = (path: string) => path.includes("\ufffd");
 
 export function undecodableNameError(path: string): UserError {
@@ -104,7 +113,10 @@ export function undecodableNameError(path: string): UserError {
   });
 }
 
-/** The largest file that is read as a whole: half of JavaScriptCore's longest string. */
+/**
+ * The maximum size in bytes of a file that is read as a whole: half of JavaScriptCore's longest string. Files of
+ * tokenizers are far smaller.
+ */
 const wholeBytesMax = 2 ** 30;
 
 /** Reads a whole regular file. */

@@ -1,4 +1,4 @@
-/* Replaces host.ts in the library for browsers. */
+/* Replaces host.ts in the library for browsers, with the parts that loading, encoding and training use. */
 import { noSystem } from "./no-system.browser.ts";
 
 export type Sha256 = {
@@ -10,11 +10,17 @@ export type Crc32 = (data: Uint8Array, before: number) => number;
 /** Undefined, because only records of trainings need checksums of texts. */
 export const crc32: Crc32 | undefined = undefined as Crc32 | undefined;
 
-/** A browser never calls these. */
+/**
+ * The library for browsers never calls these, because it needs no hashes: they are for caches, records, images,
+ * fingerprints and files with known checksums.
+ */
 export const createSha256: () => Sha256 = noSystem;
 export const createSha1: () => Sha256 = noSystem;
 
-/** A browser never uses these. */
+/**
+ * The library for browsers never uses these, because it neither blocks nor reads files, and writes no caches, records
+ * or locks.
+ */
 export {
   noSystem as addressOf,
   noSystem as errnoOf,
@@ -33,7 +39,10 @@ export const collectGarbage = (): void => {};
 /** Always null: browsers have no C library. */
 export const openLibc = (..._names: readonly string[]): typeof noSystem => null;
 
-/** Uses a message channel, because a timer would wait 4 ms each time. */
+/**
+ * Calls `callback` after the event loop has handled other tasks. Uses a message channel, because a timer would wait 4
+ * ms each time.
+ */
 export function scheduleMacrotask(callback: () => void): void {
   const { port1, port2 } = new MessageChannel();
   port1.onmessage = () => {

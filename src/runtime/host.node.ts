@@ -32,7 +32,10 @@ export const scheduleMacrotask = (callback: () => void): void => void setImmedia
 /** Does nothing: Node exposes its garbage collector only on request. */
 export const collectGarbage = (): void => {};
 
-/** `ArrayBuffer.prototype.transfer` exists only from Node 21 on. */
+/**
+ * Frees the memory of a buffer by transferring it to a copy that is dropped. `ArrayBuffer.prototype.transfer` would be
+ * simpler, but exists only from Node 21 on.
+ */
 export const releaseMemory = (buffer: ArrayBuffer): void =>
   void structuredClone(buffer, { transfer: [buffer] });
 
@@ -45,19 +48,21 @@ export function disableFtl(..._functions: ((...args: never[]) => unknown)[]): vo
 
 /* Globs for Node, which has its own only from version 22 on. */
 
-/** A wildcard also matches the dot of a hidden name. */
+/** Returns a function that tells whether a path matches a glob. A wildcard also matches the dot of a hidden name. */
 export function globMatcher(glob: string): (path: string) => boolean {
   const matches = matcherOf(glob, true);
   return (path) => matches(path);
 }
 
 /**
- * Includes directories and links, even broken ones. Wildcards match no hidden names. An absolute glob needs `cwd` "/".
+ * Returns the paths below `cwd` that match a glob, including directories and links, even broken ones. Wildcards match
+ * no hidden names. Links are followed, except in a cycle. The paths are absolute for an absolute glob, which needs
+ * `cwd` "/".
  */
 export function* pathsMatching(glob: string, cwd: string): Generator<string> {
   const parts = glob.split("/").filter((part) => part !== "");
   const isLiteral = (part: string) => !/[*?[\]{}()!\\+@]/.test(part);
-  // The directory before the first wildcard may be hidden, since it was typed.
+  // The part of the glob before the first wildcard is a directory. It may be hidden, because the user typed its name.
   let literalCount = parts.findIndex((part) => !isLiteral(part));
   if (literalCount < 0) literalCount = parts.length - 1;
   const base = parts.slice(0, literalCount).join("/");
@@ -77,11 +82,14 @@ const matcherOf = (glob: string, dot: boolean) => picomatch(glob.replaceAll(/(?<
 
 type Limits = {
   readonly depthMax: number;
-  /** Whether hidden directories are entered: only if the glob names one. */
+  /** Whether hidden directories are entered: only if the glob names one, because wildcards match no hidden names. */
   readonly entersHidden: boolean;
 };
 
-/** Yields paths relative to the directory. `above` has the real paths of its ancestors. */
+/**
+ * Yields the paths below a directory within the limits, relative to the directory. `above` has the real paths of the
+ * directory's ancestors, by which cycles of links are found.
+ */
 function* walk(
   directory: string,
   { depthMax, entersHidden }: Limits,
@@ -108,7 +116,10 @@ function* walk(
 
 const isDirectory = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
-/* xxHash, by the module of xxhash-wasm, whose own JavaScript is asynchronous. */
+/*
+ * xxHash, by the WebAssembly module of the package xxhash-wasm. The package's own JavaScript is not used, because it is
+ * asynchronous, and hashes are needed in synchronous code.
+ */
 
 type Exports = {
   readonly mem: WebAssembly.Memory;

@@ -1,4 +1,7 @@
-/* Bun's own functions. The libraries replace this file: host.node.ts, host.browser.ts. */
+/*
+ * Bun's own functions, for code that is also part of the libraries. In the library for Node, host.node.ts replaces this
+ * file; in the library for browsers, host.browser.ts does.
+ */
 import { isAbsolute } from "node:path";
 import type { WorkerThread } from "./worker-jobs.ts";
 
@@ -36,7 +39,10 @@ export const releaseMemory = (buffer: ArrayBuffer): void => void buffer.transfer
 export const toBase64 = (bytes: Uint8Array): string => bytes.toBase64();
 export const fromBase64 = (text: string): Uint8Array => Uint8Array.fromBase64(text);
 
-/** Includes directories. Wildcards match no hidden names. On Windows the paths contain "\\". */
+/**
+ * Returns the paths below `cwd` that match a glob, including directories. Links are followed, and wildcards match no
+ * hidden names. On Windows, the paths contain "\\".
+ */
 export const pathsMatching = (glob: string, cwd: string): Iterable<string> =>
   new Bun.Glob(glob).scanSync({
     cwd,
@@ -46,13 +52,16 @@ export const pathsMatching = (glob: string, cwd: string): Iterable<string> =>
     dot: false,
   });
 
-/** A wildcard also matches the dot of a hidden name. */
+/** Returns a function that tells whether a path matches a glob. A wildcard also matches the dot of a hidden name. */
 export function globMatcher(glob: string): (path: string) => boolean {
   const matcher = new Bun.Glob(glob);
   return (path) => matcher.match(path);
 }
 
-/** Keeps JavaScriptCore's third compiler tier (FTL) from compiling these functions: loops that run only for a short time. */
+/**
+ * Keeps JavaScriptCore's third compiler tier (FTL) from compiling these functions. They have loops that run only for a
+ * short time: on two cores, FTL would take more time from other threads than its code saves.
+ */
 export function disableFtl(...functions: ((...args: never[]) => unknown)[]): void {
   const { noFTL } = require("bun:jsc") as typeof import("bun:jsc");
   for (const function_ of functions) noFTL(function_ as () => unknown);
@@ -88,7 +97,10 @@ const libraries = ["libc.so.6", "libc.musl-x86_64.so.1", "libc.musl-aarch64.so.1
 
 const opened = new Map<string, Symbols<Name> | null>();
 
-/** Returns null if the library is not found. The first call takes half a millisecond. */
+/**
+ * Loads functions of the C library; returns null if the library is not found, or the system is not Linux. Do not call
+ * it at the start of the program, because the first call takes half a millisecond.
+ */
 export function openLibc<Names extends Name>(...names: readonly Names[]): Symbols<Names> | null {
   const key = names.join();
   let symbols = opened.get(key);
@@ -111,7 +123,10 @@ function load(names: readonly Name[]): Symbols<Name> | null {
   return null;
 }
 
-/** Functions of Windows, and libuv's in our executable that turns a descriptor into a handle. */
+/**
+ * Functions of Windows that neither Node nor Bun offers, and libuv's function, in our executable, that turns a
+ * descriptor into a handle.
+ */
 const windowsFunctions = {
   "kernel32.dll": {
     GetLastError: { args: [], returns: "u32" },

@@ -3,7 +3,7 @@ import * as host from "#host";
 import type { KernelExports, TextKernelExports } from "./kernel-exports.ts";
 import { isSmallScale } from "./scale.ts";
 
-/** Several instances may share a memory, each in its own thread. */
+/** An instance of the kernel in a memory. Several instances may share a memory, each in its own thread. */
 export type Kernel = {
   readonly exports: KernelExports;
   readonly memory: WebAssembly.Memory;
@@ -32,7 +32,10 @@ let compiled: WebAssembly.Module | undefined;
 const moduleOf = (code: Uint8Array<ArrayBuffer> | WebAssembly.Module): WebAssembly.Module =>
   code instanceof WebAssembly.Module ? code : new WebAssembly.Module(code);
 
-/** The code is compiled on first use, unless the thread has adopted it. */
+/**
+ * Returns the kernel's compiled code. It is compiled on first use, unless the thread has adopted compiled code
+ * (`adoptModule`).
+ */
 export function sharedModule(): WebAssembly.Module {
   compiled ??= moduleOf(readModule());
   return compiled;
@@ -48,7 +51,11 @@ export function adoptModule(module: WebAssembly.Module): void {
   compiled = module;
 }
 
-/** Without `memory`, the kernel has a memory of its own, shared because shared memories never move. */
+/**
+ * Creates a kernel in the given memory, which other kernels may share, or else in a memory of its own. A memory of its
+ * own reserves as much address space as the system allows, up to 4 GB, which costs nothing until it is written. It is
+ * shared, because only shared memories never move.
+ */
 export function create(memory = largestMemory(largestPageCount, smallestPageCount, () => 1)): Kernel {
   const { exports } = new WebAssembly.Instance(sharedModule(), { env: { memory, abort } });
   return { exports: exports as KernelExports, memory };
@@ -57,10 +64,16 @@ export function create(memory = largestMemory(largestPageCount, smallestPageCoun
 const readEncodingKernel = () => embedded.readKernel(isSmallScale ? "kernel-encode-small" : "kernel-encode");
 const readTextKernel = () => embedded.readKernel(isSmallScale ? "kernel-text-small" : "kernel-text");
 
-/** Reads the modules that are also compiled to C. */
+/**
+ * Reads the two modules of the kernel that are also compiled to C (native/). An image of a tokenizer depends on their
+ * code.
+ */
 export const readNative = () => [readEncodingKernel(), readTextKernel()];
 
-/** Returns an instance of the part of the kernel that encodes, with an unshared memory of its own. */
+/**
+ * Returns an instance of the part of the kernel that encodes. It has some of the kernel's exports, and an unshared
+ * memory of its own.
+ */
 export function createForEncoding(): Kernel {
   const memory = new WebAssembly.Memory({ initial: 1, maximum: largestPageCount });
   const code = hasSimd() ? readEncodingKernel() : embedded.readKernel("kernel-encode-baseline");
@@ -68,14 +81,17 @@ export function createForEncoding(): Kernel {
   return { exports: exports as KernelExports, memory };
 }
 
-/** The part of the kernel that processes a text before it is cut. */
+/** An instance of the part of the kernel that processes a text before it is cut, with a memory of its own. */
 export type TextKernel = { readonly exports: TextKernelExports; readonly memory: WebAssembly.Memory };
 
 export type CountIds = (start: number, end: number, limit: number) => number;
 
 let compiledText: WebAssembly.Module | undefined;
 
-/** `countIds` counts the ids of a part; needed only for texts that are cut into parts. */
+/**
+ * Returns an instance of the part of the kernel that processes a text before it is cut. `countIds` counts the ids of a
+ * part of the text (src/kernel/env.ts); only texts that are cut into parts need it.
+ */
 export function createForText(countIds: CountIds = () => 0): TextKernel {
   compiledText ??= moduleOf(hasSimd() ? readTextKernel() : embedded.readKernel("kernel-text-baseline"));
   const memory = new WebAssembly.Memory({ initial: 1, maximum: largestPageCount });
@@ -86,18 +102,22 @@ export function createForText(countIds: CountIds = () => 0): TextKernel {
 export const pageBytes = 1 << 16;
 const largestPageCount = 1 << 16;
 const smallestPageCount = 1 << 8;
-/** The usual minimum of a memory's size, enough for nearly all patterns. */
+/** The usual minimum of a memory's size in bytes. The regions for nearly all patterns fit into it. */
 const commonBytes = 2 ** 28;
 /** The smallest size of a memory with regions. */
 const smallestWholeBytes = 2 ** 26;
 
-/** The bytes of whole memories opened since this thread last collected garbage here. */
+/** The bytes of the memories in which this thread has created kernels here since it last collected garbage. */
 let openedBytes = 0;
 
-/** Creates a kernel in a memory that is accessible as a whole. */
+/**
+ * Creates a kernel in a memory that is accessible as a whole, with the regions of src/kernel/regions.ts. Collects
+ * garbage first if the memories that this thread has used are larger than the machine's memory.
+ */
 export function createWithRegions(memory: WebAssembly.Memory): Kernel {
   openedBytes += memory.buffer.byteLength;
-  // The engine limits the sum of all memories, including garbage.
+  // The engine limits the sum of all memories, including garbage, and a thread that creates a memory collects only its
+  // own garbage.
   if (openedBytes > embedded.totalmem()) {
     host.collectGarbage();
     openedBytes = memory.buffer.byteLength;
@@ -107,26 +127,36 @@ export function createWithRegions(memory: WebAssembly.Memory): Kernel {
   return kernel;
 }
 
-/** Each memory gets at most its share of twice the machine's memory, but at least 64 MB. */
+/**
+ * Returns the size in bytes of one of `memoryCount` memories that should have `wantedBytes` each. Each memory gets at
+ * most its share of twice the machine's memory, but at least 64 MB. The result is 64 MB times a power of two.
+ */
 export function wholeMemoryBytes(
   wantedBytes: number,
   memoryCount = embedded.availableParallelism() + 1,
   machineBytes = embedded.totalmem(),
 ): number {
-  // The engine limits the sum of all memories to three times the machine's memory.
+  // The engine limits the sum of all memories, written or not, to three times the machine's memory. So they get twice
+  // the machine's memory together.
   const mostBytes = Math.min((2 * machineBytes) / memoryCount, largestPageCount * pageBytes);
   let sizeBytes = smallestWholeBytes;
   while (sizeBytes < Math.max(wantedBytes, commonBytes) && 2 * sizeBytes <= mostBytes) sizeBytes *= 2;
   return sizeBytes;
 }
 
-/** Creates a memory of `wholeMemoryBytes`, or a smaller one if the system refuses that. */
+/**
+ * Creates a memory of the size that `wholeMemoryBytes` returns, accessible as a whole. It is smaller if the system
+ * refuses that size.
+ */
 export function createWholeMemory(wantedBytes: number, memoryCount?: number): WebAssembly.Memory {
   const pageCount = wholeMemoryBytes(wantedBytes, memoryCount) / pageBytes;
   return largestMemory(pageCount, smallestWholeBytes / pageBytes, (maximum) => maximum);
 }
 
-/** Halves the number of pages until the system allows it, down to `leastPageCount`. */
+/**
+ * Creates a memory of `pageCount` pages, or of half as many, and so on, until the system allows it. Throws if the
+ * system refuses even `leastPageCount` pages.
+ */
 function largestMemory(
   pageCount: number,
   leastPageCount: number,
@@ -146,7 +176,10 @@ export function growMemory(memory: WebAssembly.Memory, sizeBytes: number): void 
   if (missingPages > 0) memory.grow(missingPages);
 }
 
-/** Reserves `byteCount` bytes permanently. Returns the address, or 0 if the region for such arrays is too full. */
+/**
+ * Copies an array into the kernel's memory, where `byteCount` bytes are reserved permanently. Returns the address, or 0
+ * if the region for such arrays is too full. Throws a RangeError if the memory has to grow and cannot.
+ */
 export function putArray(
   { exports, memory }: Kernel,
   array: Int32Array | Uint32Array | Uint16Array | Uint8Array,

@@ -6,7 +6,8 @@ import * as messages from "./message.ts";
 import { asOption, type Message, phrase } from "./message.ts";
 
 /**
- * The machine's memory in bytes or, if lower, the lowest limit of the process's control groups.
+ * Returns the memory in bytes that this process may use: the machine's memory or, if lower, the lowest limit of the
+ * process's control groups.
  *
  * @param root the directory that holds /proc and /sys, for tests
  */
@@ -15,7 +16,7 @@ export function allowedMemoryBytes(root = "/"): number {
   return Math.min(machineBytes, ...groupsOf(root, "memory").map(groupLimitBytes));
 }
 
-/** File cache that the system can reclaim counts as free. */
+/** Returns the free part of `allowedMemoryBytes`, in bytes. File cache that the system can reclaim counts as free. */
 export function freeMemoryBytes(root = "/"): number {
   const machineBytes = numberIn(join(root, "proc/meminfo"), /^MemAvailable:\s+(\d+) kB/m) * 1024;
   const left = groupsOf(root, "memory").map((group) => {
@@ -28,7 +29,10 @@ export function freeMemoryBytes(root = "/"): number {
   return Math.max(0, Math.min(machineBytes || freemem(), ...left));
 }
 
-/** Returns the cores that this process may use or, if lower, its lowest CPU quota, rounded up. */
+/**
+ * Returns the number of threads of this process that can run at a time: the number of cores that it may use or, if
+ * lower, the lowest CPU quota of its control groups, rounded up.
+ */
 export function allowedCores(root = "/"): number {
   const quotas = groupsOf(root, "cpu").map(({ directory, version }) => {
     // "max" means no quota, and so does -1 in cgroup version 1.
@@ -42,10 +46,16 @@ export function allowedCores(root = "/"): number {
   return Math.min(availableParallelism(), ...quotas);
 }
 
-/** Above `memory.high` a group is not killed, but throttled until it is useless. */
+/**
+ * The files with the memory limits of a group, by version of control groups. `memory.high` counts as a limit, because a
+ * group above it is not killed, but throttled until it is useless.
+ */
 const limitNames = { 1: ["memory.limit_in_bytes"], 2: ["memory.max", "memory.high"] } as const;
 
-/** Without a limit: infinity in version 2, a number above any machine's memory in version 1. */
+/**
+ * Returns the lowest memory limit of one group. For a group without a limit, this is infinity in version 2, whose files
+ * have "max", and a number above any machine's memory in version 1.
+ */
 function groupLimitBytes({ directory, version }: Group): number {
   const limits = limitNames[version].map((name) => numberIn(join(directory, name), /^(\d+)/));
   return Math.min(...limits.filter((bytes) => bytes > 0), Number.POSITIVE_INFINITY);
@@ -54,7 +64,7 @@ function groupLimitBytes({ directory, version }: Group): number {
 /** A control group, and the version of its hierarchy. */
 type Group = { readonly directory: string; readonly version: 1 | 2 };
 
-/** Returns the process's groups for a controller, from its own to the root. */
+/** Returns the process's groups for a controller, from its own group to the root of the hierarchy. */
 function groupsOf(root: string, controller: "memory" | "cpu"): readonly Group[] {
   if (root !== "/") return findGroups(root, controller);
   ownGroups[controller] ??= findGroups(root, controller);
@@ -89,7 +99,10 @@ function findGroups(root: string, controller: string): Group[] {
 
 type Mount = { readonly point: string; readonly group: string; readonly version: 1 | 2 };
 
-/** A controller is in one hierarchy: in that of version 2, unless one of version 1 has it. */
+/**
+ * Returns the mounts of the hierarchy of control groups that has the controller. A controller is in one hierarchy only:
+ * in that of version 2, unless a hierarchy of version 1 has it.
+ */
 function mountsOf(root: string, controller: string): Mount[] {
   const mounts = read(join(root, "proc/self/mountinfo"))
     .split("\n")
@@ -130,12 +143,18 @@ export const moreFilesHint = (neededCount = 0) =>
 
 /** The number of files that a worker opens, including those of its event loop. */
 const filesPerWorker = 4;
-/** The files that the main thread may open in addition to those open now. */
+/**
+ * The number of files that the main thread may still open, in addition to those that it has open when the check is
+ * made.
+ */
 const filesOfMainThread = 12;
 
 let openFiles: { readonly heldCount: number; readonly limit: number } | undefined;
 
-/** Without this check, the runtime would end the process with a message of its own. */
+/**
+ * Throws a UserError if this process may not open the files that `workerCount` workers need. Without this check, the
+ * runtime would end the process with a message of its own.
+ */
 export function checkOpenFiles(workerCount: number, root = "/"): void {
   openFiles ??= findOpenFiles(root);
   const { heldCount, limit } = openFiles;
@@ -150,7 +169,10 @@ export function checkOpenFiles(workerCount: number, root = "/"): void {
   );
 }
 
-/** On systems other than Linux, returns 0 and infinity. */
+/**
+ * Returns the number of open files, and their limit. On systems other than Linux, these are unknown: the result is 0
+ * and infinity.
+ */
 function findOpenFiles(root: string): { heldCount: number; limit: number } {
   try {
     const heldCount = readdirSync(join(root, "proc/self/fd")).length;
@@ -162,7 +184,7 @@ function findOpenFiles(root: string): { heldCount: number; limit: number } {
   }
 }
 
-/** The number of files that this process may have open; infinity if unknown. */
+/** The number of files that this process may have open at once; infinity if that is unknown. */
 export const openFilesMax = (root = "/") =>
   numberIn(join(root, "proc/self/limits"), /^Max open files\s+(\d+)/m) || Number.POSITIVE_INFINITY;
 
@@ -176,7 +198,9 @@ export const workerBytes = 20e6;
 /** The minimum number of bytes that a thread needs for its words. */
 const wordBytesLeast = 40e6;
 
-/** The limit applies to the whole resident set. */
+/**
+ * Divides the memory limit of this process among its uses. The limit applies to the whole resident set of the process.
+ */
 export class MemoryBudget {
   readonly limitBytes: number;
   private readonly hasExplicitLimit: boolean;
@@ -189,7 +213,7 @@ export class MemoryBudget {
     this.limitBytes = askedBytes ?? Math.floor(defaultShare * allowedMemoryBytes());
   }
 
-  /** The maximum number of threads that have enough memory for counting; at least 1. */
+  /** The maximum number of threads, including the main thread, that have enough memory for counting; at least 1. */
   get workerCountMax(): number {
     const leftBytes = this.limitBytes - mainThreadBytes - this.heldBytes;
     const workers = Math.floor(leftBytes / (workerBytes + wordBytesLeast));
@@ -210,7 +234,7 @@ export class MemoryBudget {
     return new MemoryBudget(this.askedBytes, this.heldBytes + heldBytes);
   }
 
-  /** The bytes that all threads may use for words. Throws a UserError if that is too little. */
+  /** The bytes that all threads together may use for words. Throws a UserError if that is too little to work with. */
   wordBytesMax(workerCount: number): number {
     const ownBytes = this.ownBytes(workerCount);
     const leastBytes = ownBytes + workerCount * wordBytesLeast;
@@ -224,7 +248,10 @@ export class MemoryBudget {
     return this.limitBytes - ownBytes;
   }
 
-  /** Throws a UserError if `neededBytes`, in addition to the program itself, exceed the limit. */
+  /**
+   * Throws a UserError that names `what` if `neededBytes`, in addition to the memory of the program itself, exceed the
+   * limit.
+   */
   check(what: string, neededBytes: number, remedy?: Message): void {
     const allBytes = mainThreadBytes + this.heldBytes + neededBytes;
     if (allBytes <= this.limitBytes) return;
@@ -256,19 +283,28 @@ export function limitText(bytes: number): string {
 
 const gigabytes = (bytes: number) => (bytes < 1e9 ? megabytes(bytes) : `${(bytes / 1e9).toFixed(1)} GB`);
 
-/** Below this size, starting a worker costs more than it saves (docs/internals/measured.md). */
+/**
+ * The size of a corpus below which starting a worker and compiling its code cost more than they save
+ * (docs/internals/measured.md).
+ */
 const smallCorpusBytes = 32e6;
 /** A worker's memory on natural text: its tables, its window, its share of the runtime. */
 const workerMemoryBytes = 200e6;
 
-/** Returns 1 for a small corpus, else the allowed cores, or fewer if memory is short. */
+/**
+ * Returns the default number of threads: 1 for a small corpus, otherwise the number of cores that this process may use,
+ * or fewer if memory is short.
+ */
 export function defaultWorkerCount(corpusBytes: number): number {
   if (corpusBytes < smallCorpusBytes) return 1;
   const affordable = Math.floor(freeMemoryBytes() / workerMemoryBytes);
   return Math.max(1, Math.min(allowedCores(), affordable));
 }
 
-/** Returns a function of the text's size: `asked` if given, 1 below `smallBytes`, else at most `workerCountMax`. */
+/**
+ * Returns a function that chooses the number of threads for a text, given its size in bytes: `asked` if that is given;
+ * otherwise 1 below `smallBytes`, and else the default, but at most `workerCountMax`.
+ */
 export function workersFor(
   asked: number | undefined,
   workerCountMax: number,

@@ -1,4 +1,5 @@
-// Messages as data: each caller spells the options in them in its own way.
+// Messages as data. Lower modules name options in them, and each caller (command line, library, Python) spells the
+// options in its own way.
 
 type OptionParts = {
   /** The option's long name on the command line, without dashes. */
@@ -8,10 +9,16 @@ type OptionParts = {
   readonly letter?: string;
 };
 
-/** The intersection with `symbol` is for the type checker: it refuses options in template strings and next to `+`. */
+/**
+ * An option in a message, with the value to show, if any. No option is a symbol: the intersection is only for the type
+ * checker, which then refuses options in template strings and next to `+`, where they would become "[object Object]".
+ */
 export type NamedOption = OptionParts & symbol;
 
-/** Text in parts. Callers spell options as `--vocab-size 300`, `vocabSize 300` or `vocab_size=300`. */
+/**
+ * Text for people, in parts, some of which are options. The command line spells an option as `--vocab-size 300`, the
+ * library as `vocabSize 300`, and Python as `vocab_size=300`.
+ */
 export type Message = string | NamedOption | readonly (string | NamedOption)[];
 
 /** How a caller writes an option. */
@@ -49,7 +56,10 @@ export function joined(messages: readonly (Message | number)[], separator = ""):
   return parts.length < 2 && typeof first === "string" ? first : parts;
 }
 
-/** If the place ends with an option, the value becomes that option's. */
+/**
+ * Appends a value to the name of the place where it was found. If the name ends with an option, the value becomes that
+ * option's.
+ */
 export function withValue(place: Message, value: string): Message {
   const parts = typeof place === "string" || "option" in place ? [place] : place;
   const last = parts.at(-1);
@@ -68,5 +78,5 @@ export function spell(message: Message, spelling: Spelling = asTyped): string {
 export const asTyped: Spelling = ({ option, value, letter }) =>
   `${letter === undefined ? `--${option}` : `-${letter}`}${value === undefined ? "" : ` ${value}`}`;
 
-/** For hints that are given without knowing the number of workers. */
+/** A remedy for too little memory, for hints that are given without knowing the number of workers. */
 export const fewerWorkers = phrase`if there are several workers, use fewer (${asOption("workers", 1, "w")})`;

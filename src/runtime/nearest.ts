@@ -12,7 +12,10 @@ export function nearest(typed: string, candidates: readonly string[]): string | 
   return best;
 }
 
-/** Returns the optimal string alignment distance. */
+/**
+ * Returns the optimal string alignment distance: the minimum number of letters that are replaced, deleted, inserted, or
+ * swapped with a neighbour.
+ */
 function editDistance(a: string, b: string): number {
   let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);

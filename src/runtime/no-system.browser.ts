@@ -1,4 +1,7 @@
-/* Replaces Node's modules in the library for browsers. Any call of `noSystem` is a bug. */
+/*
+ * Replaces Node's modules for files, paths and the system in the library for browsers. Modules that import them are
+ * bundled only for functions that need no system, so any call of `noSystem` is a bug.
+ */
 
 // biome-ignore lint/suspicious/noExplicitAny: it replaces functions of every type
 export const noSystem: any = () => {

@@ -33,7 +33,10 @@ export function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? "";
 }
 
-/** EBADF without a path means a closed descriptor, which is a bug. */
+/**
+ * Whether the system refused a call or a path. EBADF without a path does not count, because it means a closed
+ * descriptor, which is a bug.
+ */
 const isSystemError = (error: unknown): error is Error =>
   error instanceof Error && (/^E[A-Z0-9]+$/.test(codeOf(error)) || hasNul(error)) && !isClosed(error);
 
@@ -41,7 +44,10 @@ const isClosed = (error: Error) => codeOf(error) === "EBADF" && !("path" in erro
 
 const hasNul = ({ message }: Error) => message.includes("without null bytes");
 
-/** The runtime's own text would be `CODE: words, call 'path'`. */
+/**
+ * Returns the reason of an error in words. For an error without words of ours, it takes them from the runtime's
+ * message, which is `CODE: words, call 'path'`.
+ */
 export function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   if (error instanceof Error && hasNul(error)) return "a path cannot contain NUL";
@@ -54,7 +60,10 @@ const remedies: Readonly<Record<string, string>> = {
   ENFILE: "close other programs: the system can open no more files",
 };
 
-/** Returns a UserError, or an error that is not the system's, unchanged. */
+/**
+ * Turns a system error into a UserError with `what` and the system's reason. Returns a UserError, or an error that is
+ * not the system's, unchanged.
+ */
 export function refusal(what: Message, error: unknown, hint?: Message): unknown {
   if (!isSystemError(error) || error instanceof UserError) return error;
   const hints = [remedies[codeOf(error)], hint].filter((known) => known !== undefined);

@@ -11,7 +11,11 @@ export const build = {
   commit: typeof BPE_COMMIT === "undefined" ? "unknown" : BPE_COMMIT,
 };
 
-/** A unique name for the code of this program; undefined when the sources run directly. */
+/**
+ * Returns a unique name for the code of this program: its commit, if the build had no uncommitted changes, or else the
+ * commit with the executable's size and modification time. Undefined when the sources run directly, or if the
+ * executable no longer exists.
+ */
 export function codeIdentity(
   commit = typeof BPE_COMMIT === "undefined" ? undefined : BPE_COMMIT,
   executablePath = ownPath(),
@@ -22,7 +26,9 @@ export function codeIdentity(
   return stats && `${commit} ${stats.size} ${stats.mtimeNs}`;
 }
 
-/** On Linux, the path is valid even if the file was replaced since the start. */
+/**
+ * Returns a path of the running executable. On Linux, the path is valid even if the file was replaced since the start.
+ */
 const ownPath = () => (process.platform === "linux" ? "/proc/self/exe" : process.execPath);
 
 /** Whether the first word of a command line is a request for the version. */

@@ -1,4 +1,5 @@
-// Shared by the two libraries without files and threads.
+// What embedded.browser.ts and embedded.wasm-files.ts have in common: the two libraries that have neither files nor
+// threads.
 
 export const availableParallelism = (): number => 1;
 export const totalmem = (): number => 2 ** 32;
