@@ -9,7 +9,7 @@ import { signMachO } from "./scripts/sign-mach-o.ts";
 import { trimZeros } from "./scripts/trim-zeros.ts";
 import { doorless } from "./scripts/without-doors.ts";
 
-/** The commit from which the binary is made, marked if the tree differs from it. */
+/** The commit from which the binary is made, marked if the tree differs from it; "unknown" outside a checkout. */
 export function commit(): string {
   const git = (...args: string[]) => spawnSync("git", args, { cwd: import.meta.dir, encoding: "utf8" });
   const head = git("rev-parse", "--short=12", "HEAD");
@@ -38,7 +38,10 @@ const definesOf = (scale: Scale) => ({
   BPE_SMALL_SCALE: String(scale === "small"),
 });
 
-/** Workers have their own bundle: in one with the program, modules would be split into more files. */
+/**
+ * Bundles the workers separately from the program. In one bundle, the program's modules would be split into files that
+ * workers also load and files that they do not.
+ */
 async function bundleWorkers(outdir: string, scale: Scale): Promise<string[]> {
   rmSync(outdir, { recursive: true, force: true });
   const { outputs } = await Bun.build({
@@ -50,7 +53,8 @@ async function bundleWorkers(outdir: string, scale: Scale): Promise<string[]> {
     splitting: true,
     plugins: [doorless],
   });
-  // The bundler of the executable does not follow `import.meta.require`.
+  // For modules that are loaded on demand, the output has `import.meta.require`. The bundler of the executable does not
+  // follow that, so it becomes `require`.
   for (const { path } of outputs) {
     const text = readFileSync(path, "utf8");
     writeFileSync(path, text.replaceAll('import.meta.require("./', 'require("./'));
@@ -66,11 +70,15 @@ function compress(path: string, directory: string): string {
   return compressed;
 }
 
-/** Makes the files that are embedded in each executable of a scale. Returns their paths. */
+/**
+ * Makes the files that are embedded in each executable of a scale: workers, tables of patterns, and compressed kernels,
+ * pages and documents. Returns their paths.
+ */
 async function makeEmbedded(scale: Scale): Promise<readonly string[]> {
   step("the kernel, and the tables of named patterns (kept where nothing has changed)");
   const kernels = await buildKernel(`${import.meta.dir}/dist/kernel`, scale === "small");
-  // An earlier import would not see the files that `buildKernel` has created in src/pattern.
+  // These modules are imported only now, because an earlier import would not see the files that `buildKernel` has
+  // created in src/pattern.
   const { readyMadePatterns } = await import("./scripts/ready-made-patterns.ts");
   const { buildPages } = await import("./scripts/pages.ts");
   const { buildPlayground } = await import("./scripts/playground.ts");
@@ -108,7 +116,8 @@ export async function buildExecutable(
     minify: true,
     // A module that a command imports on demand is a file of its own.
     splitting: true,
-    // Smaller files become parts of others, unless code would then be loaded earlier.
+    // Smaller files become parts of others, unless code would then be loaded earlier. This saves some 2 % of a short
+    // run.
     minChunkSize: 16384,
     plugins: [commonCode(`${import.meta.dir}/src`)],
     // Compiled ahead: the program starts some 4 ms sooner.
@@ -118,7 +127,8 @@ export async function buildExecutable(
     format: "esm",
     compile: {
       outfile,
-      // At first, code is compiled later than usual, because a short run does nearly everything once.
+      // Until src/main.ts sets this back, code is compiled later than usual. A short run does nearly everything once,
+      // and compiling took a tenth of its time.
       jitPolicy: 10,
       ...(platform && { target: platform.target, executablePath: platform.runtimePath }),
       // Nothing in the working directory may change what the binary does.

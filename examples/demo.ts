@@ -1,4 +1,5 @@
-// `npm run demo`: trains a tokenizer on some files, and shows a sentence cut into its tokens.
+// `npm run demo`: trains a tokenizer on the documentation and type declarations of some installed packages, and shows a
+// sentence cut into its tokens.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { encodeWord, keyOf, wordsOf } from "./learn.ts";
@@ -29,7 +30,10 @@ console.log(encode(sentence).join("|"));
 console.log(`\nNext: dist/bpe explain ${output} "${sentence.slice(0, 11)}"`);
 console.log("Or your own text: dist/bpe train YOUR_FILES -n 32k -p gpt-4o -o tokenizer");
 
-/** In merges.txt, printable ASCII characters represent themselves, and Ġ represents the space. */
+/**
+ * Returns the tokens of a text, by the merges that `bpe` learned. In merges.txt, printable ASCII characters represent
+ * themselves, and Ġ represents the space.
+ */
 function encode(text: string): string[] {
   const merges = readFileSync(`${output}/merges.txt`, "utf8").split("\n").slice(1, -1);
   const ranks = new Map(

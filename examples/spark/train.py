@@ -42,7 +42,7 @@ def main():
     special_tokens = [f"--special-token={token}" for token in arguments.special_token]
     options = [*special_tokens, f"--pattern={arguments.pattern}", f"--compat={arguments.compat}"]
     spark = SparkContext(appName="bpe train")
-    # Paths are absolute, because every task runs in its own directory.
+    # Make a plan, with one line for each range. Paths are absolute, because every task runs in its own directory.
     paths = [os.path.abspath(path) for path in arguments.files]
     plan = list(run_bpe("plan", *paths, "--quiet", f"--range-size={arguments.range_size}", *options))
     words = (

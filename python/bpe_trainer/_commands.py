@@ -44,7 +44,8 @@ class Command:
                 flag = [option] if value is True else []
                 arguments += flag or [f"{option}={text}" for text in _texts(name, value, places)]
             for each in (*paths, *options.values()):
-                # With several tokenizers, the options that `load` was given would apply to all.
+                # Add the options that `load` was given. With several tokenizers (`diff`, `eval`) they would apply to
+                # all, so a tokenizer with such options is refused.
                 if isinstance(each, Tokenizer) and each._source.options:
                     if self.__name__ in ("diff", "eval"):
                         raise TypeError(f"bpe.{self.__name__} takes no tokenizer that was loaded with pattern or special_tokens: call tokenizer.save('x.json') and pass that path")

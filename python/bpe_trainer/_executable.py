@@ -77,7 +77,7 @@ def message_of(stderr: str) -> str:
     return stderr.strip() or "bpe ended without a message"
 
 
-#: Held while pipes are created and registered, so that no child is forked in between.
+#: Held while pipes are created and registered, because a child that is forked in between would not know of their ends.
 _starting = RLock()
 #: The ends of all pipes that belong to this process.
 _ends: set[ref[IO[bytes]]] = set()
@@ -111,7 +111,8 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_starting.acquire, after_in_parent=_starting.release, after_in_child=_after_fork)
 
 
-#: How long a new thread may take to begin. One that gets no memory ends without an error.
+#: How long a new thread may take to begin. If it takes longer, it may never begin: a thread that gets no memory ends
+#: without an error.
 _START_SECONDS = 0.2
 _PENDING = BaseException()
 
@@ -127,7 +128,7 @@ class _Thread:
         self._begun, self._ended = allocate_lock(), allocate_lock()
         self._ended.acquire()
         self._works = [work]
-        #: What the work raised, or None. Storing the outcome in this list takes no memory.
+        #: What the work raised, or None. The list is made in advance, so that storing the outcome takes no memory.
         self._outcomes: list[Union[BaseException, None]] = [_PENDING]
 
     def start(self) -> bool:
@@ -153,7 +154,7 @@ class _Thread:
         return self._begun.acquire(False)
 
     def work(self) -> None:
-        # Take the work off the list, so that this thread does not keep alive what it refers to.
+        # Take the work off the list, because this thread could otherwise be the last to hold what the work refers to.
         self._works.pop()()
 
     def has_begun(self) -> bool:
@@ -290,7 +291,8 @@ def _remove(path: str, owner: int) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
-#: The arguments may have this many characters together. Windows allows 32,767 units of UTF-16, at most two a character.
+#: Up to this many characters are passed as arguments. Windows allows the fewest: 32,767 units of UTF-16 for the whole
+#: command line, in which a character takes at most two, even if it is escaped.
 _TYPED_CHARACTERS = 1 << 13
 #: The quotes and the space of an argument.
 _SEPARATING_CHARACTERS = 3
@@ -332,7 +334,7 @@ class Run:
         self._command = [find_executable(), *self._fit_arguments(arguments)]
         self._takes_input, self._answers = takes_input, answers
         self._owner = os.getpid()
-        #: The exit code; None while the run lasts, and 0 before the start.
+        #: The exit code; None while the run lasts. Before the start it is 0, as if the run had ended.
         self._exit_code: Union[int, None] = 0
         self._reaping = allocate_lock()
         #: The ends of the pipes that belong to this process.
@@ -383,14 +385,16 @@ class Run:
 
     def _spawn(self) -> None:
         """Does what subprocess.Popen does. Loading its module would take longer than starting the executable."""
-        #: Descriptors for the child, which this method closes.
+        #: Descriptors for the child, which this method closes. The descriptors that this process uses belong to its
+        #: streams.
         child_fds: list[int] = []
 
         def end_of_pipe(mode: str) -> IO[bytes]:
             """Makes a pipe and returns our end. The other end is appended to `child_fds`."""
             read, write = os.pipe()
             child_fds.append(write if mode == "rb" else read)
-            # No buffer, because it has a lock, which another thread could hold during a fork.
+            # The stream has no buffer, because a buffer has a lock. If another thread held the lock during a fork, the
+            # child could not even close the stream.
             stream = open(read if mode == "rb" else write, mode, 0)
             self._streams.append(stream)
             _ends.add(ref(stream, _ends.discard))
@@ -398,7 +402,8 @@ class Run:
 
         with _starting:
             try:
-                # If a standard stream is closed, a new descriptor could get its number. So use up 0 to 2.
+                # If a standard stream of this process is closed, a new descriptor could get its number. So use up the
+                # numbers 0 to 2.
                 while not child_fds or child_fds[-1] <= 2:
                     child_fds.append(os.open(os.devnull, os.O_RDWR))
                 stdin = stdout = child_fds[-1]
@@ -408,7 +413,7 @@ class Run:
                 if self._answers:
                     self.stdout, stdout = end_of_pipe("rb"), child_fds[-1]
                 actions = [(os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate((stdin, stdout, stderr))]
-                # Ctrl-C must not reach a process whose output is an answer.
+                # Ctrl-C must not reach a process whose output is an answer, so that process gets its own group.
                 group: dict[str, Any] = {"setpgroup": 0} if self._answers else {}
                 program = self._command[0]
                 self._pid = os.posix_spawn(program, self._command, self._environment, file_actions=actions, **group)

@@ -11,15 +11,18 @@ from typing import Any, Callable, NamedTuple, Sequence, Union
 
 #: The executable recognizes a file by this many bytes.
 _HEAD_BYTES = 1 << 13
-#: PART_BYTES of native/python.c, and some more to find a safe cut.
+#: How many bytes to read at once: PART_BYTES of native/python.c, and some more to find a safe cut.
 _READ_BYTES = (1 << 18) + (1 << 12)
-#: PARTS_OF_LANE of native/python.c. Another number would give the same ids, but more slowly.
+#: How many consecutive parts one thread usually encodes: PARTS_OF_LANE of native/python.c. Another number would give
+#: the same ids, but more slowly.
 _PARTS_OF_LANE = 8
-#: If more than this would have to be read to find a safe cut, the executable encodes the file.
+#: If no safe cut is found, twice as many bytes are read. If that would be more than this, the executable encodes the
+#: file.
 _WHOLE_BYTES = 1 << 26
 #: Matches the names of files that may contain records.
 _RECORDS = re.compile(r"\.(json|jsonl|ndjson|parquet)(\.\w+)?$", re.IGNORECASE)
-#: Matches the first bytes of files that may be records, or not text.
+#: Matches the first bytes of files that may be records, or not text (src/corpus/content.ts). Binary files have control
+#: characters.
 _OTHER = re.compile(rb"(\xef\xbb\xbf)?\s*[{\[]|>|%PDF-|#bpe-counts|[^\0]*[\0-\x08\x0b\x0e-\x1f]", re.ASCII)
 
 

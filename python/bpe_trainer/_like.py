@@ -118,7 +118,7 @@ class Trainer:
         for name in given.keys() - self.DEFAULTS.keys():
             raise TypeError(f"train_new_from_iterator has no parameter {name!r}")
         asked = {**self.DEFAULTS, **given}
-        #: Prefixes and suffixes of tokens. Only None and "" are accepted.
+        #: Prefixes and suffixes of tokens. Only None and "" are accepted, and written into the model as they are given.
         self.marks = {name: asked[name] for name in ("continuing_subword_prefix", "end_of_word_suffix")}
         for name, mark in self.marks.items():
             if mark:

@@ -13,7 +13,8 @@ from ._options import FILES
 #: The path and content of each file of a tokenizer that is only in memory.
 Files = tuple[tuple[str, bytes], ...]
 _RECORD = "training.json"
-#: Without these fields, two trainings of the same tokenizer are pickled alike.
+#: Fields of training.json that are about its run. They are left out of pickles, so that two trainings of the same
+#: tokenizer are pickled alike.
 _OF_THE_RUN = ("command", "arguments", "workingDirectory", "startedAt", "timings", "peakMemoryBytes")
 
 
@@ -33,7 +34,8 @@ class Source:
         as_text: bool = False,
     ) -> None:
         """``is_typed``: no file exists at the path, which may be the name of a tokenizer; then `load` looks it up."""
-        #: Absolute, because the current directory may change, except for typed names and files in memory.
+        #: The path is absolute, because the current directory may change. A typed name and the path of files in memory
+        #: stay as they are.
         self.path = path if files is not None or is_typed or os.path.isabs(path) else os.path.join(os.getcwd(), path)
         self._is_typed = is_typed
         #: Whether special tokens in a text are text, if a call does not say.
@@ -41,8 +43,9 @@ class Source:
         self.options = list(options)
         self.home = home
         self.files = files
-        #: The `fingerprint` in the facts of the image, which is not `Tokenizer.fingerprint`. A tokenizer that is loaded
-        #: again must have the same.
+        #: The `fingerprint` in the facts of the image: a digest of all that determines the tokenizer.
+        #: (`Tokenizer.fingerprint` is another one.) If the tokenizer is loaded again, it must have the same
+        #: fingerprint.
         self.fingerprint = fingerprint
         #: The result of `look_at` when the files were written or last loaded.
         self.seen = seen
@@ -67,7 +70,7 @@ class Source:
                 raise self.replaced_error()
             if seen is not None and seen != look_at(path):
                 raise self.replaced_error()
-        # Use this path only if a name was looked up: the image in a directory may be forged.
+        # Use the path in the image only if a name was looked up, because the image in a directory may be forged.
         if self._is_typed and "foundAt" in image.facts:
             self._is_typed = False
             self.path = os.path.join(os.getcwd(), image.facts["foundAt"])

@@ -33,12 +33,13 @@ else:
 
 #: The start and end of each token in its text.
 Spans = list[tuple[int, int]]
-#: ``(start, end, canonical_start, canonical_end)``: encoding gives these canonical ids in place of the given ones.
+#: ``(start, end, canonical_start, canonical_end)``: in place of the given ids ``[start, end)``, encoding gives the
+#: canonical ids ``[canonical_start, canonical_end)``.
 RecodedSpans = list[tuple[int, int, int, int]]
 Unit = Literal["characters", "bytes"]
 #: The texts of special tokens, or all special tokens.
 Special = Union[Literal["all"], Collection[str]]
-#: The least text for each thread, because starting a thread takes time.
+#: The least text for each thread: starting a thread for less would take longer than encoding the text.
 _CHARACTERS_PER_THREAD = 1 << 18
 _LONG_CHARACTERS = 2 * _CHARACTERS_PER_THREAD
 _THREADS_MAX = 16
@@ -48,7 +49,8 @@ _LIMIT_MAX = (1 << 31) - 1
 #: How many bytes are decoded at a time.
 _DECODED_BYTES = 1 << 22
 
-#: Files that `save` writes, by their endings: the format, the name in a directory, and how the file begins.
+#: Single files that `save` writes, by their endings: the format, the file's name in a directory, and a pattern for how
+#: such files begin.
 _FORMATS = {
     ".json": ("huggingface", "tokenizer.json", rb'\s*\{\s*"(version|[a-z_]*token[a-z_]*|model|decoder|normalizer|padding|truncation|post_processor)"'),
     ".tiktoken": ("tiktoken", "tokenizer.tiktoken", rb"[A-Za-z0-9+/]+={0,2} \d+\r?\n"),
@@ -397,7 +399,7 @@ class Tokenizer:
         disallowed. ``add_special_tokens`` adds the special tokens that tokenizer.json puts around a text, such as bos. A long
         string is encoded by several threads, if it can be cut: one a core, or this number of ``threads``, at most 16.
         """
-        # Keyword-only parameters would make a call 50 ns slower.
+        # The other parameters are not keyword-only, because that would make a call 50 ns slower.
         if threads is not None:
             whole_number("threads", threads, 1)
         if allowed_special is not None or disallowed_special is not None:
@@ -1013,7 +1015,8 @@ class Tokenizer:
             mergeable_ranks=self.ranks(),
             special_tokens=special,
         )
-        # tiktoken takes the first special token that fits, not always the longest.
+        # tiktoken takes the first special token that fits, not always the longest, so a token that begins with another
+        # may not be found.
         for text, id in special.items():
             if made.encode(text, allowed_special="all") != [id]:
                 shorter = next(other for other in special if other != text and text.startswith(other))

@@ -262,7 +262,8 @@ def _finish(
     if texts is None and run.stdout is None and sys.platform != "win32":
         _listen(run, said, warned, show)
     else:
-        # Another thread reads stderr, because this one is busy, or on Windows Ctrl-C could not end the read.
+        # Another thread reads stderr, because this one sends texts or reads the answer. On Windows it always does,
+        # because Ctrl-C cannot end a read there.
         answer = _listen_apart(run, said, warned, show, texts)
     exit_code = run.wait()
     run.close()
@@ -286,7 +287,7 @@ def _listen_apart(
         try:
             _listen(run, said, warned, show)
         except BaseException as error:
-            # Stop the run, so that sending the texts fails.
+            # Stop the run, so that sending the texts fails. Then the thread that sends them raises this error.
             raised.append(error)
             run.stop()
 
