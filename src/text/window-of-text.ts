@@ -4,7 +4,7 @@ import type { kernels } from "#runtime";
 export type CutWindow = {
   /**
    * The normalized text of the window, then its holes (ranges whose content depends on text outside the window), then
-   * its barred positions (at which no cut is made).
+   * the ranges of its barred positions (at which no cut is made). A range is two u32: start and end.
    */
   readonly bytes: Uint8Array;
   readonly textBytes: number;
@@ -13,7 +13,8 @@ export type CutWindow = {
 };
 
 /**
- * Creates a window from a part of a text; undefined if memory runs out. A text that the kernel has begun is discarded.
+ * Makes a window of `text`, a part of a text; with `startsText`, the part at its start. Returns undefined if memory
+ * runs out. If the kernel was in the middle of another text, that text is lost.
  */
 export function makeWindow(
   kernel: kernels.TextKernel,
@@ -42,8 +43,8 @@ export function makeWindow(
 }
 
 /**
- * Normalizes `text`, the first bytes after a safe cut; undefined if memory runs out. The result is valid until the next
- * call of the kernel.
+ * Normalizes `text`, the first bytes after a safe cut, because they may decide where the pretoken before the cut ends.
+ * Returns undefined if memory runs out. The result is valid until the next call of the kernel.
  */
 export function makeFollowing(kernel: kernels.TextKernel, text: Uint8Array): Uint8Array | undefined {
   const size = putText(kernel, text) ? kernel.exports.makeFollowing(text.length) : -1;

@@ -49,7 +49,10 @@ export function newIdOf({ newIds }: Numbering, id: unknown, path: string, place:
   });
 }
 
-/** Throws a UserError if merges start from characters. `work` is a participle, such as "pruned". */
+/**
+ * Throws a UserError for a tokenizer whose merges start from characters. The message says that it cannot be `work`, a
+ * participle such as "pruned".
+ */
 export function refuseCharacters({ model, description }: TokenizerParts, work: string, hint: string): void {
   if (model.beginning === undefined) return;
   throw new UserError(

@@ -1,6 +1,6 @@
 /**
- * A named chat template, in the Jinja of `transformers`. `generation` marks the assistant's text and the end of its
- * turn.
+ * A named chat template, in Jinja as `transformers` renders it. Its `generation` blocks contain what a model learns:
+ * the assistant's text and the end of its turn.
  */
 export type ChatTemplate = {
   readonly template: string;
@@ -18,7 +18,7 @@ export type ChatTemplate = {
 
 /** Jinja that unwraps `call`, a tool call of the assistant, if it is in a `function` object. */
 const setCall = "{%- set call = call.function if call.function is defined else call -%}";
-/** Jinja for the arguments of `call` as JSON, given as a JSON string or as an object. */
+/** Jinja that writes the arguments of `call` as JSON, whether they are a JSON string or an object. */
 const callArguments = "(call.arguments if call.arguments is string else call.arguments | tojson)";
 /** Jinja that is true if the system message is rendered together with the tools. */
 const saysSystem = "tools and loop.first and message['role'] == 'system'";
@@ -88,7 +88,7 @@ const gemma: ChatTemplate = {
   pad: "<pad>",
 };
 
-/** Tools are rendered as in Llama 3.1. A message calls one tool. */
+/** Tools are rendered as in Llama 3.1, where a message calls at most one tool. */
 const llama3: ChatTemplate = {
   template: [
     "{{- bos_token -}}",

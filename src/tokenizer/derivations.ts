@@ -59,7 +59,8 @@ export function derive(parts: TokenizerParts): Derivations {
     if (start === end) continue;
     const maker = makers[id]!;
     reaches[id] = Reach.unreachable;
-    // Programs that load a tokenizer whose merging begins with characters expect a token for every byte.
+    // Programs that load a tokenizer whose merging begins with characters expect a token for every byte. So tokens of
+    // one byte are fixed.
     if (model.beginning !== undefined && end - start === 1) isFixed[id] = 1;
     if (maker !== noMaker && merger.mergesTo(id, bytes, start, end)) {
       reaches[id] = Reach.merging;

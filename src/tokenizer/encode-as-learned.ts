@@ -4,9 +4,9 @@ import * as probe from "./probe.ts";
 import type { EncodingParts, TokenizerParts } from "./tokenizer-parts.ts";
 
 /**
- * Encodes a few kilobytes without the kernel's encoder, whose setup takes longer than learning a small vocabulary.
- * Returns a view of the kernel's memory; undefined if the tokenizer does more than cut and merge, or if memory runs
- * out.
+ * Returns the ids of a text of a few kilobytes, as a view of the kernel's memory; undefined if the tokenizer does more
+ * than cut and merge, or if memory runs out. The kernel's encoder is not used, because its setup takes longer than
+ * learning a small vocabulary.
  */
 export function encode(parts: EncodingParts, text: Uint8Array): Int32Array | undefined {
   const { model, pattern, normalization, addsPrefixSpace, addedTokens } = parts;
@@ -34,7 +34,10 @@ export function encode(parts: EncodingParts, text: Uint8Array): Int32Array | und
   return new Int32Array(memory.buffer, exports.learnedIdsAddress() >>> 0, count);
 }
 
-/** Returns the fingerprint of behavior, faster than `fingerprints.ofBehavior` if the tokenizer only cuts and merges. */
+/**
+ * Returns the fingerprint of behavior. If the tokenizer only cuts and merges, this is faster than
+ * `fingerprints.ofBehavior`.
+ */
 export function fingerprint(parts: TokenizerParts): string {
   const ids = encode(parts, new TextEncoder().encode(probe.text));
   if (ids !== undefined) return probe.fingerprintOf(ids);
@@ -42,7 +45,10 @@ export function fingerprint(parts: TokenizerParts): string {
   return ofBehavior(parts);
 }
 
-/** Creates a memory that is just large enough: one of the usual size would make the runtime collect garbage. */
+/**
+ * Creates a memory that is just large enough for `encode`. One of the usual size would make the runtime collect
+ * garbage, which takes longer than all the work.
+ */
 function memoryFor({ pattern, addedTokens, model }: EncodingParts, text: Uint8Array): WebAssembly.Memory {
   const tokenBytes = tokensToFind.tablesBytes(addedTokens);
   const patternBytes = pattern.automata.reduce(

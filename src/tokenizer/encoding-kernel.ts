@@ -20,7 +20,10 @@ export type EncodingKernelOptions = {
   readonly cacheShrinkBits?: number;
 };
 
-/** An instance of the kernel with a model, a text to encode, and the ends of its pretokens. */
+/**
+ * An instance of the kernel (src/kernel/encode/encode-words.ts). Its memory has the model, the text to encode, and the
+ * ends of the text's pretokens.
+ */
 export class EncodingKernel {
   private reservedText: Text | undefined;
   private capacityBytes = 0;
@@ -56,8 +59,8 @@ export class EncodingKernel {
   }
 
   /**
-   * Makes the region for text at least `capacityBytes` bytes large. Growing it keeps its content, but overwrites what
-   * follows it.
+   * Returns the region for text, which is at least `capacityBytes` bytes large. If the region has to grow, its content
+   * stays, but what follows it in memory is overwritten.
    */
   reserveText(capacityBytes: number): Text {
     if (this.reservedText !== undefined && capacityBytes <= this.capacityBytes) return this.reservedText;
@@ -84,7 +87,10 @@ export class EncodingKernel {
     }
   }
 
-  /** Appends the `idCount` ids that a kernel call returned. For a few ids, creating a view would take longer. */
+  /**
+   * Appends the `idCount` ids of the last kernel call to `out`. Copies a few ids one by one, because creating a view
+   * would take longer. Throws if `idCount` is below 0: memory ran out.
+   */
   takeIds(idCount: number, out: IdBuffer): void {
     if (idCount < 0 || idCount > copiedIdsMax) {
       out.append(this.idsOf(idCount));
@@ -100,7 +106,10 @@ export class EncodingKernel {
     out.appendFrom(this.allIds, first, idCount);
   }
 
-  /** Returns a view of the ids that a kernel call returned. The next call overwrites them. */
+  /**
+   * Returns a view of the `idCount` ids of the last kernel call; the next call overwrites them. Throws if `idCount` is
+   * below 0, which means that memory ran out.
+   */
   idsOf(idCount: number): Uint16Array | Uint32Array {
     if (idCount < 0) throw this.noMemoryFor("a pretoken");
     const { exports, memory } = this.kernel;
@@ -229,7 +238,7 @@ export class WordMerger {
 
 export type Ids = Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
 
-/** Gathers ids in ids[0 .. count), of 16 bits each if the vocabulary is narrow, else of 32. */
+/** A buffer that gathers ids in ids[0 .. count). Each takes 16 bits if the vocabulary is narrow, otherwise 32. */
 export class IdBuffer {
   ids: Ids;
   count = 0;
@@ -299,7 +308,10 @@ export class IdBuffer {
     return gathered;
   }
 
-  /** Removes and returns the gathered ids with their memory. The buffer continues with `spare`, or with new memory. */
+  /**
+   * Removes and returns the gathered ids together with their memory. The buffer continues with the memory `spare`, or
+   * with new memory.
+   */
   take(spare?: ArrayBuffer): Ids {
     const taken = this.ids.subarray(0, this.count) as Ids;
     if (spare === undefined) this.ids = this.allocate(this.ids.length);

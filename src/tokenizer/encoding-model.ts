@@ -21,8 +21,8 @@ export type EncodingModel = {
   /** Whether some byte has no id. Encoding drops such bytes, and their neighbours become adjacent. */
   readonly dropsBytes: boolean;
   /**
-   * Tokens of at least two bytes that merging does not produce; null if there are none. A pretoken that equals one
-   * becomes it, but a part of a pretoken does not (HF's `ignore_merges`).
+   * Tokens of at least two bytes that merging their bytes does not produce; null if there are none. A pretoken that
+   * equals one of these tokens becomes that token, but a part of a pretoken never does (HF's `ignore_merges`).
    */
   readonly wholeTokens: PackedTokens | null;
   /** The characters that merging begins with; if left out, it begins with bytes. */
@@ -37,11 +37,14 @@ export type FirstCharacters = {
   /** The tokens that are a single character beyond ASCII. */
   readonly characters: PackedTokens;
   /**
-   * The unknown token, for characters without a token. If `id` is `droppedByte`, they are dropped; if `isFused` is set,
-   * adjacent ones become one token. If null, they begin as the tokens of their bytes.
+   * The unknown token, for characters without a token; null if such characters begin as the tokens of their bytes. If
+   * its `id` is `droppedByte`, such characters are dropped. If `isFused` is set, adjacent ones become one token.
    */
   readonly unknown: { readonly id: number; readonly isFused: boolean } | null;
-  /** Whether files write a token's space as U+2581. In texts, U+2581 then matches it, too. */
+  /**
+   * Whether the tokenizer's files write a token's space as U+2581. In texts, a space and U+2581 then both match that
+   * space.
+   */
   readonly hasMarks: boolean;
 };
 
@@ -53,8 +56,8 @@ export type RankedMerges = {
   readonly right: Int32Array;
   readonly merged: Int32Array;
   /**
-   * For each merge, the first merge of the same priority. Among these, the leftmost pair in a text is merged first.
-   * Absent if no two merges share a priority.
+   * For each merge, the rank of the first merge with the same priority. Among pairs of equal priority, the leftmost in
+   * a text is merged first. Absent if no two merges share a priority.
    */
   readonly firstTied?: Int32Array;
 };
@@ -132,8 +135,8 @@ export type PlacedModel = {
 };
 
 /**
- * Where pretokens may be cut, if no merge crosses the position. `everywhere` includes positions between ASCII
- * characters.
+ * Where a pretoken may be cut before it is merged, provided that no token crosses the position. `next to foreign
+ * bytes`: only next to non-ASCII bytes. `everywhere`: between ASCII characters as well.
  */
 export type CutPlaces = "nowhere" | "next to foreign bytes" | "everywhere";
 const cutPlaces: readonly CutPlaces[] = ["nowhere", "next to foreign bytes", "everywhere"];

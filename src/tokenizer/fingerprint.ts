@@ -3,16 +3,25 @@ import * as probe from "./probe.ts";
 import { TextEncoding } from "./text-encoding.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";
 
-/** Returns a digest of the ids of the probe text. docs/doctor.md publishes the recipe. */
+/**
+ * Returns the fingerprint of a tokenizer's behavior: a digest of the ids of the probe text. docs/doctor.md publishes
+ * the recipe, so that other programs can compute it.
+ */
 export const ofBehavior = (parts: TokenizerParts): string =>
   probe.fingerprintOf(encodeShort({ ...parts, specialTokensAsText: false }, probe.text));
 
 export const encodeShort = (parts: TokenizerParts, text: string): number[] => shortEncoder(parts)(text);
 
-/** For short texts, the cache of words is smaller than usual. */
+/**
+ * Makes the cache of words 2^8 times smaller than usual, which suffices for short texts. At small scale, the cache has
+ * its usual size.
+ */
 const cacheShrinkBits = scaled(8, 0);
 
-/** Returns a function that encodes short texts, with special tokens found or as text. */
+/**
+ * Returns a function that encodes short texts. Each call says whether special tokens are read as text instead of being
+ * found.
+ */
 export function shortEncoder(
   parts: TokenizerParts,
 ): (text: string, specialTokensAsText?: boolean) => number[] {

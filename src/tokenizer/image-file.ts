@@ -3,7 +3,10 @@ export const name = "tokenizer.image";
 
 export const magic = "bpeimage";
 
-/** Whether `image` is an image made by another build than `own`: compares versions and digests (image.ts). */
+/**
+ * Whether `image` is a tokenizer image, but was made by another build than the image `own`. Compares the versions and
+ * digests in their heads (image.ts).
+ */
 export const isOfOtherBuild = (image: Uint8Array, own: Uint8Array): boolean =>
   Buffer.from(image.subarray(0, 8)).toString("latin1") === magic &&
   [

@@ -59,11 +59,17 @@ export function layOut(
   };
 }
 
-/** Memory is examined in blocks of this size. A block of equal bytes becomes one fill byte. */
+/**
+ * Memory is examined in blocks of this size. A block of equal bytes is stored as its fill byte, any other block as all
+ * of its bytes.
+ */
 const blockBytes = 256;
 /** Replaces the fill byte of an area that is represented by all of its bytes. */
 export const isListed = 256;
-/** The maximum number of bytes in areas with a fill byte. It limits what a small image can make an instance write. */
+/**
+ * The maximum number of bytes in areas with a fill byte; all bytes of further blocks are stored. So a small image
+ * cannot make an instance write much more memory than this.
+ */
 export const filledBytesMax = 2 ** 24;
 
 /** Returns the areas from `start` on that are not all zeros. */

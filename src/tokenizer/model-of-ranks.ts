@@ -6,7 +6,10 @@ import * as encodingModels from "./encoding-model.ts";
 import { noMemoryForTokenizer } from "./no-memory.ts";
 import { refuse } from "./tokenizer-parts.ts";
 
-/** Builds the model of a rank file. A token whose bytes do not merge into two parts only matches whole pretokens. */
+/**
+ * Builds the model of a rank file. If the other tokens merge a token's bytes into two parts, these are the halves of
+ * its merge. If more parts remain, no merge makes the token, and it only matches whole pretokens.
+ */
 export const of = (tokens: PackedTokens, path: string): EncodingModel => runToEnd(make(tokens, path));
 
 /** Number of tokens that are merged between two yields, which takes some 20 ms. */
@@ -79,7 +82,8 @@ function byLength(starts: Int32Array, count: number): Uint32Array {
   const lengthOf = (token: number) => starts[token + 1]! - starts[token]!;
   let lengthMax = 0;
   for (let token = 0; token < count; token++) lengthMax = Math.max(lengthMax, lengthOf(token));
-  // Counting sort: `ends` counts the tokens of each length, then says where the next one of a length belongs.
+  // Counting sort: `ends` counts the tokens of each length, and then says where in `order` the next token of a length
+  // belongs.
   const ends = new Uint32Array(lengthMax + 2);
   for (let token = 0; token < count; token++) ends[lengthOf(token) + 1]!++;
   for (let length = 0; length <= lengthMax; length++) ends[length + 1]! += ends[length]!;
@@ -88,7 +92,9 @@ function byLength(starts: Int32Array, count: number): Uint32Array {
   return order;
 }
 
-/** Returns the id of each byte. Like tiktoken, refuses missing bytes, and ranks or bytes with two tokens. */
+/**
+ * Returns the id of each byte. Refuses a file that lacks a byte, lists a byte twice, or gives one rank to two tokens.
+ */
 function byteIdsOf({ bytes, starts, ids: ranks }: PackedTokens, path: string): Int32Array {
   const byteIds = new Int32Array(256).fill(-1);
   const isByte = (token: number) => starts[token + 1]! - starts[token]! === 1;

@@ -37,8 +37,8 @@ export type AskedModelSettings = {
 };
 
 /**
- * The settings of an existing tokenizer that a training takes (`--like`). Ids are those of the existing tokenizer; -1
- * for none.
+ * The settings that a training takes from an existing tokenizer (`--like`): all but its vocabulary and its merges. An
+ * id is that in the existing tokenizer; -1 if the token has none there.
  */
 export type Like = {
   /** A path or a name, as typed. */
@@ -99,7 +99,10 @@ export function postProcessorSteps(value: unknown): json.JsonObject[] {
   return steps.filter((step) => step.type !== "ByteLevel");
 }
 
-/** Well-known names of special tokens for each role, best first. A byte-level tokenizer needs no `unk`. */
+/**
+ * Well-known names of special tokens for each role, best first. There is no `unk`, because a byte-level tokenizer can
+ * encode everything.
+ */
 const wellKnown: Readonly<Record<Exclude<Role, "unk">, readonly string[]>> = {
   bos: ["<|begin_of_text|>", "<|startoftext|>", "<|beginoftext|>", "<s>", "<bos>", "[BOS]", "<|endoftext|>"],
   eos: [
@@ -185,7 +188,7 @@ export function settle(like: Like | null, specialTokens: readonly string[], aske
   );
 }
 
-/** Returns the default names of the special token for a role, best first. */
+/** Returns the default names of the special token for a role, best first, including those of a named chat template. */
 function namesOf(role: Role, chatTemplate: string | undefined): readonly string[] {
   const named = namedTemplate(chatTemplate);
   if (role === "unk") return [];

@@ -1,4 +1,7 @@
-/** A span of given ids [start, end), and the canonical ids [canonicalStart, canonicalEnd) that take their place. */
+/**
+ * A place where given ids differ from the canonical ids of the same text: the given ids [start, end), and the canonical
+ * ids [canonicalStart, canonicalEnd) that take their place.
+ */
 export type RecodedSpan = {
   readonly start: number;
   readonly end: number;

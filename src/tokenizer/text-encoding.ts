@@ -35,7 +35,10 @@ export class TextNotes {
     return this.numbers.subarray(0, noteNumbers * this.count);
   }
 
-  /** The size of the first token, if it is an added token, with the whitespace that it strips. */
+  /**
+   * The size in bytes of the text's first token, with the whitespace that it strips; undefined unless it is an added
+   * token.
+   */
   get firstTokenBytes(): number | undefined {
     const { list } = this;
     let size: number | undefined;
@@ -120,7 +123,7 @@ export class TextEncoding extends TextChain {
   /**
    * Encodes the text until it certainly has more than `idsMax` ids, or to its end. Returns the end of the encoded part,
    * in UTF-16 code units for a string, otherwise in bytes. If this is not the end of the text, ids after the first
-   * `idsMax` + 1 are not valid.
+   * `idsMax` + 1 are not valid. If `keepsIds` is false, the ids are only counted.
    */
   pushUntil(text: string | Uint8Array, idsMax: number, keepsIds: boolean): number {
     const { out } = this;
@@ -158,7 +161,10 @@ export class TextEncoding extends TextChain {
   }
 }
 
-/** The steps of `pushUntil`: their length for each missing id, and their least length. */
+/**
+ * `pushUntil` encodes a text in steps. A step takes `bytesOfId` code units or bytes for each id still missing, but at
+ * least `stepBytesLeast`.
+ */
 const bytesOfId = 4;
 const stepBytesLeast = scaled(64, 4);
 

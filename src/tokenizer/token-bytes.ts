@@ -75,7 +75,10 @@ export class TokenBytes {
     return this.lengths.length;
   }
 
-  /** Calls `take` with the kept parts of a token, from left to right. Recursion could be too deep. */
+  /**
+   * Calls `take` with the kept parts of a token, from left to right. It uses a stack, because recursion could be as
+   * deep as there are merges.
+   */
   forEachPart(token: number, take: (start: number, end: number) => void): void {
     const { lengths, starts, left, right } = this;
     const stack = [token];
@@ -106,7 +109,7 @@ export class TokenBytes {
 
 /**
  * The length in bytes of the longest token whose bytes are kept. The kernel has the same limit. This is no static
- * field, because bundlers would keep the class even if nothing uses it.
+ * field, because bundlers keep a class with a static field even if nothing uses the class.
  */
 export const keptBytesMax = 64;
 export const notKept = -1;

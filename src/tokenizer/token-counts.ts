@@ -70,7 +70,8 @@ export function markIntermediates({
   const lastCount = pairCounts.at(-1)!;
   for (let token = startCount; token < endCounts.length; token++) {
     const endCount = endCounts[token]!;
-    // Overlaps, as in "aaa", can make a token rarer than `lastCount` although no merge absorbed it.
+    // In "aaa", occurrences of "a a" overlap, so fewer are replaced than counted. A token may thus be rarer than
+    // `lastCount` although no merge absorbed it; it is not intermediate.
     if (endCount < lastCount && endCount < createdCounts[token]!) areIntermediate[token] = 1;
   }
   return areIntermediate;
@@ -82,7 +83,10 @@ export type Facts = {
   readonly tokenCount: number;
   /** Bytes per token of the corpus; null if it has no bytes. */
   readonly bytesPerToken: number | null;
-  /** The point of the curve at half the vocabulary's size; null if there is none. */
+  /**
+   * The point of the curve at half the vocabulary's size; null if bytes and special tokens alone take more than half,
+   * or if the corpus has no bytes.
+   */
   readonly half: CurvePoint | null;
   /** The curve after each tenth of the merges, ascending by size; empty if the corpus has no bytes. */
   readonly curve: readonly CurvePoint[];
@@ -97,7 +101,10 @@ export type CurvePoint = { readonly vocabSize: number; readonly bytesPerToken: n
 
 const pointsOfCurve = 10;
 
-/** Returns the facts about a vocabulary, which may have fewer merges than were learned. */
+/**
+ * Returns the facts about a vocabulary. If it has only the first of the learned merges, the facts are those after its
+ * last merge.
+ */
 export function factsOf(tokenCounts: TokenCounts, vocabulary: Vocabulary): Facts {
   const own = ofFirst(tokenCounts, vocabulary);
   const { tokensAfter, endCounts } = own;
@@ -143,7 +150,10 @@ function sizeAfter(vocabulary: Vocabulary, merges: number): number {
   return idCount;
 }
 
-/** Returns the maximum number of merges in a vocabulary of this size; null if it is too small. */
+/**
+ * Returns the largest number of merges with which the vocabulary has `wanted` ids without reserved tokens. Returns null
+ * if it has more ids even without merges.
+ */
 function mergesAtSize(vocabulary: Vocabulary, wanted: number): number | null {
   const { mergeCount, tokenIds, entries } = vocabulary;
   const startCount = tokenIds.length - mergeCount;

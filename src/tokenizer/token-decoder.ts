@@ -8,10 +8,16 @@ import type { TokenizerParts } from "./tokenizer-parts.ts";
 
 type Ids = ArrayLike<number>;
 
-/** `bytes` of the ids before `unknownIndex`, the first id without a token; of all ids if it is -1. */
+/**
+ * `unknownIndex` is the index of the first id without a token, or -1 if every id has a token. `bytes` has the bytes of
+ * the ids before that index, or of all ids.
+ */
 type Decoded = { readonly bytes: Uint8Array<ArrayBuffer>; readonly unknownIndex: number };
 
-/** Returns how many bytes decoding removes from the start of a text (`leadingSpaces` of the parts). */
+/**
+ * Returns how many bytes decoding removes from the start of a text that begins with this id and these bytes
+ * (`leadingSpaces` of the parts).
+ */
 export function leadingBytes(
   { leadingSpaces: rule, tokens, addedTokens }: TokenizerParts,
   firstId: number | undefined,
@@ -35,10 +41,16 @@ export function unknownId(id: number, position: number, idLimit: number): UserEr
 /** The spans of tokens in a text: token i is at [starts[i], ends[i]). */
 export type Spans = { readonly starts: Uint32Array<ArrayBuffer>; readonly ends: Uint32Array<ArrayBuffer> };
 
-/** How a post-processor trims spaces from offsets, and the ids of added tokens, whose spaces are not trimmed. */
+/**
+ * How a post-processor trims spaces from offsets (`PostProcessing.trims`), and the ids of added tokens, from whose
+ * offsets it trims nothing.
+ */
 type Trimming = { readonly trims: readonly boolean[]; readonly addedIds: readonly number[] };
 
-/** An instance of the kernel's text module with the tokens in its memory. */
+/**
+ * An instance of the kernel's text module with the tokens in its memory. It decodes ids, finds the tokens of a text,
+ * and compares ids with canonical ones.
+ */
 export class TokenDecoder {
   readonly exports;
   private readonly memory: WebAssembly.Memory;
@@ -73,7 +85,10 @@ export class TokenDecoder {
     for (const id of addedIds) isAdded[id >> 3]! |= 1 << (id & 7);
   }
 
-  /** Creates the views of the memory, whose growth replaces its buffer. */
+  /**
+   * Creates the views of the memory. Must be called again when the memory may have grown, because growth replaces its
+   * buffer.
+   */
   private lookAtMemory(): void {
     const { exports, memory } = this;
     const { buffer } = memory;
@@ -81,7 +96,10 @@ export class TokenDecoder {
     this.output = new Uint8Array(buffer, exports.decodedAddress() >>> 0, exports.decodedCapacity());
   }
 
-  /** Returns the span of each token in bytes or characters; null if the tokens do not spell the text. */
+  /**
+   * Returns the span of each token in the text: in bytes or, if `inCharacters` is set, in characters. Returns null if
+   * the tokens do not spell the text.
+   */
   spans(
     text: Uint8Array,
     ids: Uint16Array | Uint32Array,
@@ -92,7 +110,10 @@ export class TokenDecoder {
     return this.place(text, ids, notes, { spans, inCharacters }) ? spans : null;
   }
 
-  /** Writes the spans of tokens if they are wanted. Returns false if the tokens do not spell the text. */
+  /**
+   * Finds the tokens in the text, and writes their spans if these are wanted. Returns false if the tokens do not spell
+   * the text.
+   */
   place(
     text: Uint8Array,
     ids: Uint16Array | Uint32Array,
@@ -120,9 +141,9 @@ export class TokenDecoder {
   }
 
   /**
-   * Compares given ids, which must have tokens, with canonical ids. Returns the shortest spans that have different ids
-   * but the same bytes. Without `isSameText`, returns one span: all between the equal ids at the start and those at the
-   * end.
+   * Compares given ids, all of which must have tokens, with canonical ids. Returns the shortest spans that have
+   * different ids but the same bytes. If `isSameText` is false, the two lists spell different texts. Then the result is
+   * one span: all that is between the ids equal at the start and those equal at the end.
    */
   recodedSpans(given: Ids, canonical: Ids, isSameText: boolean): RecodedSpan[] {
     const { exports, memory } = this;

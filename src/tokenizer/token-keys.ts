@@ -2,7 +2,8 @@ import { byteCharacters, escapeBytes } from "#bytes";
 import * as tokenTables from "./token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
 
-// Keys of tokens in HF's files, such as "Ġthe" for " the". The key of an added token is its text.
+// Keys of tokens in HF's files. The key of an added token is its text. The key of any other token is its bytes in
+// byte-to-character form, such as "Ġthe" for " the".
 
 /** Returns the key of each id; an empty string for an id without a token. */
 export function byId(parts: TokenizerParts): string[] {
@@ -26,7 +27,10 @@ export function idsOf(parts: TokenizerParts): Map<string, number> {
   return ids;
 }
 
-/** Returns, by id, the texts of added tokens whose id decodes to other bytes. */
+/**
+ * Returns, by id, the texts of added tokens whose id decodes to other bytes. For example, the special token "é" may
+ * share the id of the byte E9, whose key is "é" as well.
+ */
 export function textsOfShared(parts: TokenizerParts): ReadonlyMap<number, Uint8Array> {
   const texts = allAddedTokens(parts).map(({ id, content }) => [id, Buffer.from(content)] as const);
   return new Map(

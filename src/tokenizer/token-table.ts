@@ -15,9 +15,15 @@ export type TokenTable = {
   readonly tokenCount: number;
   readonly bytes: Uint8Array;
   readonly starts: Uint32Array;
-  /** The ids of tokens whose key has characters that represent no byte, such as "🙂". No merge can produce them. */
+  /**
+   * The ids of tokens whose key in the file has characters that represent no byte, such as "🙂" instead of "ðŁĻĤ". No
+   * merge can produce such a token.
+   */
   readonly rawIds?: ReadonlySet<number>;
-  /** The number of names in the files. Names may share an id, and tokens may be empty. */
+  /**
+   * The number of tokens that the files name, if it differs from `tokenCount`: two names may share an id, and a token
+   * may be empty.
+   */
   readonly nameCount?: number;
   /** Whether the names in the files are text: U+2581 may mean a space, and `<0x00>` a byte. */
   readonly areCharacters?: boolean;
@@ -73,7 +79,8 @@ export function fromPacked(tokens: PackedTokens): TokenTable {
   for (let t = 0; t < count; t++) {
     const end = from[t + 1]!;
     let to = starts[ids[t]!]!;
-    // If tokens share an id, the last sets length and bytes: others are skipped here, or overwritten.
+    // If tokens share an id, the last one sets the length and the bytes. Tokens of another length are skipped here, and
+    // those of the same length are overwritten by the last one.
     if (end - from[t]! !== starts[ids[t]! + 1]! - to) continue;
     for (let pos = from[t]!; pos < end; pos++) bytes[to++] = all[pos]!;
   }

@@ -55,7 +55,7 @@ export type PostProcessing = {
 /** A special token to add to those in the files. Without an id, it gets the next free one. */
 export type SpecialTokenOption = { readonly text: string; readonly id: number | undefined };
 
-/** Facts that the files may lack. */
+/** Options for loading a tokenizer, mostly facts that its files may lack. */
 export type LoadOptions = {
   readonly pattern?: compiledPatterns.ResolvedPattern | undefined;
   readonly specialTokens?: readonly SpecialTokenOption[];
@@ -71,13 +71,19 @@ export const allAddedTokens = ({
   controlTokens = [],
 }: TokenizerParts): readonly AddedToken[] => [...addedTokens, ...controlTokens];
 
-/** Returns the id of the special token that ends documents: the one with this name, or a well-known one. */
+/**
+ * Returns the id of the special token that ends documents: the one with this name or, without a name, a well-known one;
+ * undefined if there is none. Throws a UserError if no special token has this name.
+ */
 export function findDocumentEndId(parts: TokenizerParts, name?: string): number | undefined {
   const end = name ?? findDocumentEnd(allAddedTokens(parts).map(({ content }) => content));
   return end === undefined ? undefined : specialTokenId(parts, end, "to end documents");
 }
 
-/** Returns the id of the special token with this text, or throws a UserError that mentions `use`. */
+/**
+ * Returns the id of the special token with this text. If there is none, throws a UserError, in which `use` says what
+ * the token is for.
+ */
 export function specialTokenId(parts: TokenizerParts, text: string, use = "to append"): number {
   const tokens = allAddedTokens(parts);
   const token = tokens.find(({ content }) => content === text);
@@ -121,7 +127,8 @@ export function trained(
     ...cuttings.plainSpecial,
   }));
   const tokens = tokenTables.lazy(() =>
-    // Decoding an id that a special and a learned token share gives the learned one, so it comes later.
+    // A special and a learned token may share an id. Decoding then gives the learned token, because it comes later in
+    // this list.
     tokenTables.build([
       ...addedTokens.map(({ id, content }) => [id, new TextEncoder().encode(content)] as const),
       ...Array.from(tokenIds, (id, token) => [id, tokenBytes.copy(token)] as const),

@@ -34,12 +34,15 @@ export type Vocabulary = {
   readonly tokenIds: Int32Array;
   readonly specialTokens: readonly string[];
   readonly specialIds: Int32Array;
-  /** The number of special tokens at the end of the list that do not count towards the requested size. */
+  /**
+   * The number of reserved tokens: special tokens at the end of the list that do not count towards the requested size,
+   * such as those that fill it to a multiple of `padTo`.
+   */
   readonly reservedCount: number;
   readonly entries: Int32Array;
   /**
-   * Tokens that no merge produces. In `entries`, the i-th of them is -1 - specialCount - i. An entry beyond the last of
-   * them is an id without a token.
+   * Tokens that no merge produces; absent if there are none and every id has a token. In `entries`, the i-th of them is
+   * -1 - specialCount - i. An entry below that of the last one is an id without a token.
    */
   readonly others?: {
     readonly tokens: readonly { readonly key: string; readonly bytes: Uint8Array }[];
@@ -56,7 +59,10 @@ type VocabularyOptions = {
   readonly specialTokensFirst?: boolean | undefined;
   /** Reserved tokens fill the size to a multiple of this number. Defaults to 1. */
   readonly padTo?: number;
-  /** Added tokens. Their ids follow all others except reserved ones. One that equals a learned token has its id. */
+  /**
+   * Added tokens. Their ids follow all other ids except those of reserved tokens. An added token that equals a learned
+   * token has the learned token's id instead.
+   */
   readonly laterTokens?: readonly string[];
 };
 
@@ -79,7 +85,10 @@ export function specialOfEntry(entry: number): number {
 export const otherOfEntry = ({ specialTokens, others }: Vocabulary, entry: number) =>
   others?.tokens[specialOfEntry(entry) - specialTokens.length];
 
-/** Assigns ids to all tokens. Throws a UserError if a special token equals a learned token against the rule. */
+/**
+ * Assigns ids to all tokens. Throws a UserError if a special token equals a learned token and the trainer's rule does
+ * not let them share an id.
+ */
 export function build(options: VocabularyOptions): Vocabulary {
   const { merges, specialTokens: givenTokens, compat, padTo = 1, laterTokens = [] } = options;
   const tokenBytes = TokenBytes.of(merges);
@@ -185,7 +194,10 @@ function invert(size: number, tokenIds: Int32Array, specialIds: Int32Array, mark
   return entries;
 }
 
-/** Returns the special tokens that fill a vocabulary of `size` tokens to a multiple of `padTo`. */
+/**
+ * Returns the special tokens that fill a vocabulary of `size` tokens to a multiple of `padTo`. Skips names that are in
+ * `specialTokens`.
+ */
 export function reservedTokens(size: number, padTo: number, specialTokens: readonly string[]): string[] {
   const count = (padTo - (size % padTo)) % padTo;
   const names: string[] = [];
@@ -196,7 +208,7 @@ export function reservedTokens(size: number, padTo: number, specialTokens: reado
   return names;
 }
 
-/** Returns the first merges, as many as a vocabulary of `size` tokens has; at most all. */
+/** Returns the merges of a vocabulary of `size` tokens: the first of the given merges, or all if there are no more. */
 export function mergesOfSize(merges: LearnedPairs, vocabulary: Vocabulary, size: number): LearnedPairs {
   const { mergeCount, entries, tokenIds, reservedCount } = vocabulary;
   // With `huggingface`, a merge that spells a special token has that token's id, and adds no entry.
@@ -227,7 +239,10 @@ export const firstMerges = ({ mergeCount, left, right }: LearnedPairs, count: nu
  * run. `huggingface` forbids none of these, because HF's trainer does not: the string keeps the id that it has.
  */
 
-/** The maximum number of bytes of all special tokens together. Each counting thread has a larger table of them. */
+/**
+ * The maximum number of bytes of all special tokens together. It limits memory, because each counting thread has a
+ * table of them that is many times larger.
+ */
 const specialBytesMax = 4e6;
 
 /** Checks special tokens as far as possible before training. Throws usage errors. */
@@ -258,7 +273,10 @@ export function checkSpecialTokens(specialTokens: readonly string[], compat: Com
   }
 }
 
-/** Describes special tokens that share an id with an ordinary token of other bytes, such as `é` and byte 0xE9. */
+/**
+ * Describes special tokens that share an id with an ordinary token of other bytes. For example, `é` may have the id of
+ * the byte 0xE9, whose key in HF's files is `é`.
+ */
 export const describeSharedIds = ({
   specialTokens,
   specialIds,
@@ -273,8 +291,8 @@ export const describeSharedIds = ({
 const notLearned = -1;
 
 /**
- * Returns, for each special token, the ordinary token whose key it equals, or `notLearned`. Throws a UserError where
- * the rule forbids this.
+ * Returns, for each special token, the number of the ordinary token whose key it equals, or `notLearned`. Throws a
+ * UserError if a special token equals an ordinary one, by its key or its bytes, and the trainer's rule forbids that.
  */
 function checkLearnedTokens(
   tokens: TokenBytes,
@@ -294,7 +312,10 @@ function checkLearnedTokens(
   return Int32Array.from(keys, (key) => (key === null ? undefined : learned.get(key)) ?? notLearned);
 }
 
-/** Finds the ordinary tokens with the bytes in `wanted`. No two of them are equal (src/merge/README.md). */
+/**
+ * Returns the numbers of the ordinary tokens whose bytes are in `wanted`, by their bytes. No two ordinary tokens have
+ * the same bytes (src/merge/README.md), so there is one number for each.
+ */
 function findLearned(tokens: TokenBytes, wanted: ReadonlySet<string>): Map<string, number> {
   const learned = new Map<string, number>();
   if (wanted.size === 0) return learned;

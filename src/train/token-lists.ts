@@ -13,7 +13,10 @@ type ListedToken = { readonly token: string; readonly place: Message };
 export const readTokenList = (option: Message, path: string): string[] =>
   listedIn(option, path, kinds.readTextFile(option, path)).map(({ token }) => token);
 
-/** Whether a file is JSON. A file that begins with `[PAD]` is a list of lines. */
+/**
+ * Whether a file is JSON: its name ends in .json, or its content begins like an object or a list of strings. A file
+ * that begins with `[PAD]` does not, so it is read as lines.
+ */
 const isJson = (path: string, content: string) =>
   /\.json$/i.test(path) || /^\s*(\[\s*["\]]|\{\s*["}])/.test(content);
 
@@ -48,8 +51,8 @@ const specialOption = asOption("special-tokens");
 const typedPlace: Message = asOption("special-token");
 
 /**
- * Puts the tokens of `--special-tokens` among those of `--special-token`, in the order typed. If `takesIds` is true,
- * they may be `TEXT=ID`.
+ * Sets the values of `--special-token` to those typed and the tokens in the files of `--special-tokens`, in the order
+ * in which both options were typed. If `takesIds` is true, tokens of files with known ids become `TEXT=ID`.
  */
 export function takeSpecialTokens(
   options: TypedOptions,
@@ -79,7 +82,10 @@ export function takeSpecialTokens(
   options.set("special-token", all);
 }
 
-/** Throws an error for a special token that the trainer forbids. `--like` or `--extend` may choose any trainer. */
+/**
+ * Throws an error that names the place of a special token that the trainer forbids. If `--like` or `--extend` will
+ * choose the trainer, huggingface's rule is used here, because it forbids least.
+ */
 function checkAt(place: Message, token: string, options: TypedOptions): void {
   const isRuleElsewhere = ["like", "extend"].some((name) => options.has(name));
   const asked =

@@ -28,7 +28,7 @@ type Outcome = Form & {
   readonly notes: readonly (readonly [name: string, text: string])[];
 };
 
-/** A row's name, and its text in the full and in the short summary; "" leaves it out. */
+/** A row's name, and its text in the full and in the short summary. If a text is "", that summary has no such row. */
 type SummaryRow = readonly [name: string, full: summaryRows.Row[1], short: summaryRows.Row[1]];
 
 const inBoth = (name: string, text: summaryRows.Row[1]): SummaryRow => [name, text, text];
@@ -59,7 +59,10 @@ export const trainingSummary = (
   return summaryLines(trainingRows(trained, record, model, outcome, shapes), outcome);
 };
 
-/** Returns the full summary for the page, without the rows about the longest tokens and whitespace. */
+/**
+ * Returns the full summary, for the page. Leaves out the rows about the longest tokens and whitespace, because the page
+ * has a table of all tokens.
+ */
 export const pageSummary = (
   trained: learning.TrainedVocabulary,
   record: trainingRecords.TrainingRecord,
@@ -250,7 +253,10 @@ function timeRow(
   return ["time", timesOf(true), timesOf(false)];
 }
 
-/** Formats the time of a training and of its parts. */
+/**
+ * Formats the time of a training and of its parts. Leaves out opening files and numbering tokens if they took little
+ * time, and the short form leaves out writing as well.
+ */
 export function timesText(
   textBytes: number,
   timings: trainingRecords.TrainingRecord["timings"],
@@ -270,7 +276,9 @@ export function timesText(
   return `${ms(totalMs)}: ${parts.join(", ")}`;
 }
 
-/** Some parts of the time are left out if they took less than this. */
+/**
+ * Opening files and numbering tokens are left out if they took less time than this. In the short form, so is writing.
+ */
 const toldMs = 1000;
 /** On a smaller corpus, startup takes most of the time, so a speed would mean nothing. */
 const ratedBytes = 1e6;
@@ -287,7 +295,10 @@ function specialsText(tokens: learning.Extended["extensions"][number]["specialTo
   return `${some.join(", ")}${tokens.length > 5 ? ` and ${tokens.length - 5} more` : ""}`;
 }
 
-/** Describes where documents end, and whether special tokens of the base were read as text. */
+/**
+ * Describes where documents end besides the ends of inputs and records, and which special tokens of the base were read
+ * as text.
+ */
 function documentsText({
   specialTokens,
   reservedTokens,
@@ -301,7 +312,10 @@ function documentsText({
   return asText.length === 0 ? ends : `${ends}; -s also ends them at ${some(asText)}`;
 }
 
-/** Returns a row with the files of a tokenizer. Those of several sizes have the same names. */
+/**
+ * Returns a row with the files of a tokenizer. With several sizes, each has a directory with files of the same names,
+ * so these are listed once.
+ */
 function writtenRow(
   output: string,
   sizes: readonly number[] | undefined,
@@ -344,7 +358,7 @@ const seedsText = ({ seedTokens = [] }: Pick<trainingRecords.TrainingRecord["opt
 const weightsText = (weights: trainingRecords.TrainingRecord["options"]["weights"] = []) =>
   weights.map(({ name, glob, weight }) => `${name ?? glob} ${weight}`).join(", ");
 
-/** Returns a row for each language's text and dev text. */
+/** Returns a row for each language's text and dev text: how the vocabulary encodes it. */
 function languageRows(languages: trainingRecords.TrainingRecord["languages"] = []): SummaryRow[] {
   const nameOf = ({ language, isDev }: trainingRecords.Language) => `${language}${isDev ? " (dev)" : ""}`;
   const nameWidth = Math.max(0, ...languages.map((one) => summaryRows.widthOf(nameOf(one))));
@@ -427,7 +441,7 @@ function shapeOfToken(tokens: TokenBytes, token: number) {
 
 const shownCharacters = 60;
 
-/** Formats a token in quotes and escaped, cut if it is long. */
+/** Formats a token, escaped and in quotes. A long token is cut, and its length is added. */
 function shownToken(tokens: TokenBytes, token: number): string {
   const text = escapeBytes(tokens.copy(token, 4 * shownCharacters));
   if (text.length <= shownCharacters) return `"${text}"`;

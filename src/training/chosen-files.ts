@@ -41,7 +41,11 @@ export async function loadFormats(): Promise<LoadedFormats> {
   );
 }
 
-/** @internal Returns the tokenizer's files in the named formats; the default is that of `SaveOptions`. */
+/**
+ * @internal Returns the tokenizer's files in the named formats. Without names, returns its files in all formats that
+ * can hold it, except those written only on request. Throws a UserError if a named format, or every format, cannot hold
+ * it.
+ */
 export function selectFiles(
   formats: LoadedFormats,
   names: readonly string[] | undefined,
@@ -60,8 +64,8 @@ export function selectFiles(
 }
 
 /**
- * @internal Whether a tokenizer loaded from files in these formats finds special tokens. The first readable format is
- * loaded.
+ * @internal Whether a tokenizer that is loaded from files in these formats finds special tokens. If there are several
+ * formats, the first that can be read is loaded.
  */
 export function findsSpecialTokens(
   formats: LoadedFormats,

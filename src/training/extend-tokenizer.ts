@@ -55,7 +55,10 @@ type OpenedBase = {
   readonly recorded: recordFiles.RecordedTraining | undefined;
 };
 
-/** Returns the base with renamed special tokens, and functions that look up tokens and find merges of seeds. */
+/**
+ * Renames special tokens of the base. Returns the base with a function that looks up tokens by their keys, and one that
+ * finds the merges of seed tokens.
+ */
 function renameBase(opened: OpenedBase, renamed: Readonly<Record<string, string>>) {
   const names = new Map(Object.entries(renamed));
   const oldKeys = names.size === 0 ? undefined : tokenKeys.idsOf(opened.parts);
@@ -205,7 +208,10 @@ export async function extensionProduct(
   };
 }
 
-/** Returns the tokenizer that loading the first of the extended files gives. */
+/**
+ * Returns the tokenizer that loading the first of the extended files gives, with the base's pattern and normalization,
+ * and with its added tokens and the new ones.
+ */
 function extendedParts(
   { parts }: Base,
   { sources }: baseFiles.BaseFiles,
@@ -213,7 +219,8 @@ function extendedParts(
 ): TokenizerParts {
   const { code, files, format } = sources[0]!;
   const made = code.extend!(files, parts, extension).map(({ chunks }, i) => ({
-    // This path has no training record next to it: the base's may have old texts of special tokens.
+    // This path has no training record next to it, so none is read. The base's record may have the old texts of renamed
+    // special tokens.
     path: join(files[i]!.path, basename(files[i]!.path)),
     bytes: Buffer.concat(Array.from(chunks(), (chunk) => chunk.slice())),
   }));
@@ -229,7 +236,10 @@ function extendedParts(
   return { ...read, pattern, normalization, addsPrefixSpace, addedTokens };
 }
 
-/** Throws a UserError if HF would read other added tokens or another post-processor than intended. */
+/**
+ * If special tokens were added or renamed, reads the new `tokenizer.json` as HF would. Throws a UserError if its added
+ * tokens, their ids or its post-processor are not the intended ones.
+ */
 function checkSpecials(
   { parts, renamed }: Base,
   { sources }: baseFiles.BaseFiles,
@@ -257,7 +267,10 @@ const filesIn = ({ sources, companions }: baseFiles.BaseFiles) => [
   ...companions,
 ];
 
-/** Returns the base's files that can hold the result. Throws a UserError if none can. */
+/**
+ * Returns the base's files that can hold the result. Leaves out a rank file that cannot, with a warning, and throws a
+ * UserError if there is no other file.
+ */
 async function filesThatCanHold(
   { parts, files }: Base,
   extension: changes.Extension,

@@ -35,7 +35,10 @@ function checkDev(train: readonly LanguageFile[], dev: readonly LanguageFile[]):
   );
 }
 
-/** Returns the language of each input. Warns of an input that is listed for two different texts. */
+/**
+ * Returns the language of each input. Warns of an input that is listed for two languages, or both as training text and
+ * as dev text.
+ */
 export function languagesOf(
   files: readonly LanguageFile[],
   { inputs, inputCounts = [] }: Pick<inputSearch.FoundInputs, "inputs" | "inputCounts">,

@@ -3,7 +3,8 @@ import { type TokenizerParts, tokenizers, type Vocabulary } from "#tokenizer";
 import { encodingPatternOf, type Training } from "./training.ts";
 
 /**
- * Returns the tokenizer that loading the new files would give; with `like`, without post-processing.
+ * Returns the tokenizer that loading the files of a newly trained vocabulary would give. With `like`, it lacks the
+ * post-processing, which only the files have.
  *
  * @param findsSpecials whether that tokenizer finds special tokens in a text
  */

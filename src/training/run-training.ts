@@ -236,7 +236,8 @@ async function trainOpened(
     },
   };
   const trained = await train(training, run, host.report);
-  // An extension also depends on the base's files, which are not among the recorded sources.
+  // An extension also depends on the base's files, which the recorded sources would lack. So none are recorded, and an
+  // extension never counts as up to date.
   if (training.base === null) former?.recordSources();
   cached?.shrink();
   warn(warningsOfEnd(training, trained, finished!.written));

@@ -36,8 +36,9 @@ export function factsOf(
 }
 
 /**
- * Returns the facts that an image stores. If the files were loaded without options (`isAsItIs`), the image may replace
- * them.
+ * Returns the facts that an image stores: those of `factsOf`, and the reasons for refusing some calls. If the files of
+ * a directory were loaded without options (`isAsItIs`), also returns their digests, because only then may the image be
+ * loaded instead of them.
  */
 export const imageFactsOf = (
   parts: TokenizerParts,

@@ -85,7 +85,7 @@ const noWords = () =>
     hint: "name a text, or word counts that are not empty",
   });
 
-/** Throws a UserError for an input that can be read only once. */
+/** Throws a UserError for an input that can be read only once, because superwords read the corpus twice. */
 function checkReadTwice(inputs: readonly Input[]): void {
   const once = inputs.find((input) => input.isStream);
   if (once === undefined) return;

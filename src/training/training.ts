@@ -31,7 +31,7 @@ export type Base = extending.Base & {
   readonly path: string;
   /** The files as they were read. */
   readonly readFiles: baseFiles.BaseFiles;
-  /** The files to rewrite with the new tokens. Renamed special tokens already have their new texts. */
+  /** The files to rewrite with the new tokens. In these files, renamed special tokens already have their new texts. */
   readonly files: baseFiles.BaseFiles;
   /** Special tokens of the base whose only purpose is to fill its size. */
   readonly reservedTokens: readonly string[];
@@ -45,7 +45,10 @@ export type Base = extending.Base & {
 export type OutputSettings = {
   /** The requested formats. If undefined, all that can hold the tokenizer, except those written only on request. */
   readonly formatNames: readonly string[] | undefined;
-  /** Whether to write `tokens.tsv`. If undefined, that depends on its size and on the formats. */
+  /**
+   * Whether to write `tokens.tsv`. If undefined, it is written if it is small and no format other than an image is
+   * requested.
+   */
   readonly ledger: boolean | undefined;
   /** Whether to write a model card, `README.md`. */
   readonly modelCard: boolean;
@@ -55,7 +58,10 @@ export type OutputSettings = {
 export type ResolvedSources = {
   readonly like?: modelSettings.Like | undefined;
   readonly base?: FoundBase | undefined;
-  /** The options with which given word counts were made. */
+  /**
+   * The options with which given word counts were made. They apply where the caller gave none, but not with --like.
+   * With --extend, only their special tokens apply.
+   */
   readonly made?: CountsOptions | undefined;
 };
 
@@ -78,7 +84,11 @@ type AskedModel = Pick<
   Role | "addBos" | "chatTemplate" | "modelMaxLength" | "tokenizerClass" | "counts"
 >;
 
-/** Returns the special tokens of a new tokenizer, without those of a chat template, in the order of ids. */
+/**
+ * Returns the special tokens of a new tokenizer in the order of their ids, without those of a chat template: first
+ * those of the tokenizer for --like, then those that the caller names. Without either, returns those that the word
+ * counts state.
+ */
 const namedSpecials = ({ specialTokens }: AskedCutting, { like, made }: ResolvedSources) => [
   ...new Set([
     ...(like?.specialTokens.map(({ content }) => content) ?? []),
@@ -86,7 +96,10 @@ const namedSpecials = ({ specialTokens }: AskedCutting, { like, made }: Resolved
   ]),
 ];
 
-/** Returns the special tokens that a chat template adds. Files of word counts were made without them. */
+/**
+ * Returns the special tokens that a chat template adds. With files of word counts there are none, because the words
+ * were counted without them.
+ */
 const broughtOf = (asked: AskedCutting, looked: ResolvedSources): string[] =>
   asked.counts === undefined
     ? modelSettings.templateTokens(modelOf(asked), namedSpecials(asked, looked))
@@ -216,7 +229,7 @@ function refuseKey({ idOfKey }: Pick<FoundBase, "idOfKey">, subject: string, tex
     throw usageError(`${subject} is already token ${id} of the base`, "leave it out, or choose another text");
 }
 
-/** Refuses options that need a corpus. */
+/** Refuses options that need a corpus, for an extension that learns nothing and so reads none. */
 function refuseOfCorpus(asked: RequestedTraining): void {
   const ofCorpus = ["counts", "textField", "include", "inputFormat", "binary", "weights"] as const;
   const given = [...ofCorpus, ...(["saveCounts", "cache", "minFrequency"] as const)].find(
@@ -239,13 +252,20 @@ function nothingToAdd({ extend, specialTokens = [], seedTokens = [] }: Requested
   );
 }
 
-/** Returns the special tokens that ended documents in the base's training. Reserved tokens are in no text. */
+/**
+ * Returns the special tokens that ended documents in the base's training, or none if special tokens are to be read as
+ * text. Reserved tokens are left out, because they are in no text.
+ */
 const ownSeparators = ({ specialTokensAsText }: AskedCutting, { recorded }: FoundBase) =>
   specialTokensAsText
     ? []
     : (recorded?.specialTokens ?? []).filter((text) => !recorded!.reservedTokens.includes(text));
 
-/** Returns how to cut text for a base. If no special tokens are requested, those of word counts replace the base's. */
+/**
+ * Returns how to cut text for a base. Documents end at the special tokens that ended them in the base's training, and
+ * at the requested ones. If none are requested, and word counts state special tokens, documents end only at the stated
+ * ones.
+ */
 function cuttingOfBase(
   asked: RequestedTraining,
   found: FoundBase,
@@ -345,7 +365,10 @@ export function settle(asked: RequestedTraining, looked: ResolvedSources): Train
   };
 }
 
-/** Whether special tokens get the first ids although `compat` would give them the last ones. */
+/**
+ * Whether special tokens get the first ids, by request or as in the tokenizer for --like, although `compat` would give
+ * them the last ones. Throws a usage error for a request with `huggingface`, which gives them the first ids anyway.
+ */
 function areSpecialTokensFirst(
   { specialTokensFirst, counts }: RequestedTraining,
   like: modelSettings.Like | null,
@@ -359,7 +382,10 @@ function areSpecialTokensFirst(
   return compat !== "huggingface" && (specialTokensFirst ?? like?.specialTokensFirst ?? false);
 }
 
-/** Returns the requested sizes of the whole vocabulary, ascending. `idLimit` is that of the base. */
+/**
+ * Returns the requested sizes of the whole vocabulary, ascending. `idLimit` is the id limit of the base, if there is
+ * one.
+ */
 function sizesOf({ vocabSize }: RequestedTraining, idLimit: number | undefined): number[] {
   const more = vocabSize!.find(({ isMore }) => isMore);
   if (more !== undefined && idLimit === undefined) {
@@ -378,7 +404,10 @@ const modelOf = (asked: AskedModel): AskedModelSettings => {
   return { roles: Object.fromEntries(roles), addsBos, chatTemplate, modelMaxLength, tokenizerClass };
 };
 
-/** Refuses word counts and the cache with a space before each text, which neither of them records. */
+/**
+ * Refuses word counts and the cache for a tokenizer that puts a space before each text, because neither records such
+ * spaces.
+ */
 function refuseCountsOfSpaces(
   asked: RequestedTraining,
   whose: { readonly addsPrefixSpace: boolean } | null,
@@ -396,7 +425,10 @@ function refuseCountsOfSpaces(
   );
 }
 
-/** Whether another pattern can be requested: it is not that of another tokenizer, or of word counts. */
+/**
+ * Whether another pattern can be requested. It cannot if the pattern is that of another tokenizer (--like or --extend)
+ * or of word counts.
+ */
 const canSetPattern = ({ like, extend, counts }: RequestedTraining) =>
   (like ?? extend ?? counts) === undefined;
 
@@ -509,7 +541,10 @@ export function trainingPattern(
   return pattern;
 }
 
-/** Resolves the pattern for superwords. Text is fed to it line by line, and may be left unmatched. */
+/**
+ * Resolves the pattern for superwords. With every trainer, text is fed to this pattern line by line, and the pattern
+ * may leave text unmatched.
+ */
 function liftedPattern(asked: string, compat: Compat): compiledPatterns.ResolvedPattern {
   const isForHuggingface = compat === "huggingface";
   const pattern = compiledPatterns.resolve(asked, { isForHuggingface, lineWise: true });
@@ -534,7 +569,10 @@ function checkForExport(pattern: compiledPatterns.ResolvedPattern): void {
   }
 }
 
-/** Throws a usage error for a pattern with which rustbpe would not work. A pattern that a file states is fixed. */
+/**
+ * Throws a usage error for a pattern with which rustbpe would not work. If the pattern was not typed, a file states it,
+ * so the hint does not suggest to change it.
+ */
 function checkForRustbpe(pattern: compiledPatterns.ResolvedPattern, isTyped: boolean): void {
   const { sources } = pattern;
   const refuse = (what: string, hint: Message) => {

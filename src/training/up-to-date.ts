@@ -12,7 +12,10 @@ import { outputsOf, type Result } from "./write-result.ts";
 export type OpenTraining = Omit<Result, "trained"> & {
   readonly asked: RequestedTraining;
   readonly corpus: learning.Corpus;
-  /** Whether some word counts were given in memory. A later run could not compare its own with these. */
+  /**
+   * Whether some word counts were given in memory. Then the output is never up to date, because a later run cannot
+   * compare its own word counts with these.
+   */
   readonly hasGivenWords: boolean;
 };
 

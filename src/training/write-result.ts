@@ -54,14 +54,14 @@ export type Result<Trained extends learning.TrainedWork = learning.TrainedVocabu
   };
 
 export type Product<Fields> = {
-  /** The sizes of the vocabularies, ascending. Several sizes each have a directory, named by the size. */
+  /** The sizes of the vocabularies, ascending. If there are several, each has its own directory, named by its size. */
   readonly sizes: readonly number[];
   readonly filesOf: (index: number) => readonly outputFiles.OutputFile[];
-  /** Whether an image is written into each directory. Records do not list images. */
+  /** Whether an image is written into each directory. Records do not list it, because it can be compiled again. */
   readonly hasImage?: boolean;
   /**
-   * Returns the fields of the record between its head and its files. A record that several vocabularies share has
-   * `sizes`.
+   * Returns the fields of the record between its head and its files. `sizes` is given only for the record that several
+   * vocabularies share.
    */
   readonly fieldsOf: (index: number, sizes?: readonly number[]) => Fields;
   readonly mergesSha256Of: (index: number) => string;
@@ -102,7 +102,10 @@ export type WrittenFiles = {
   readonly sha256: Readonly<Record<string, string>>;
 };
 
-/** Returns the files. Several sizes get a directory each, and a common record with the facts of the largest. */
+/**
+ * Returns the files of a result, with a record. Several sizes get a directory each, with a record of its own, and then
+ * a common record with the facts of the largest size.
+ */
 export function filesOfSizes(
   { sizes, ...product }: Pick<Product<object>, "sizes" | "filesOf">,
   makeRecord: (written: WrittenFiles, index: number, sizes?: readonly number[]) => object,
@@ -226,7 +229,10 @@ function cardOf({ training, trained, corpus }: Result, vocabulary: Vocabulary): 
   });
 }
 
-/** Returns the settings without a field of their own in a record, so that new settings are always recorded. */
+/**
+ * Returns all settings except those that have a field of their own in a record, so that a new setting is always
+ * recorded.
+ */
 export function otherSettings({
   base,
   vocabSize,
@@ -312,7 +318,10 @@ export function corpusFacts({ training, corpus, skipped, counts, trained }: Resu
       [...inputs, ...counts].map(({ path }) => path),
       weights,
     );
-  /** Returns the weight of an input, or of a counts file, numbered after the inputs. */
+  /**
+   * Returns the weight of an input or of a file of word counts, as a field. The files of word counts are numbered after
+   * the inputs.
+   */
   const weightAt = (i: number) => weightOfEach && { weight: weightOfEach[i]! };
   return {
     inputs: inputs.map(({ path, isStream, sizeBytes, format, formatFrom, textField }, i) => ({
@@ -356,7 +365,10 @@ type Derivation = Pick<Run, "command" | "arguments" | "startMs"> & {
   readonly parts: TokenizerParts;
 };
 
-/** Makes the record of a derived tokenizer: the options of the original's record, changed by `options`. */
+/**
+ * Makes the record of a derived tokenizer. Its options are those of the original's training record, if there is one,
+ * changed by `options`. They always state the pattern and the normalization.
+ */
 export function makeDerivedRecord(
   { basePath, parts, ...run }: Derivation,
   made: object,

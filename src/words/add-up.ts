@@ -3,7 +3,10 @@ import { listWords, type Parts } from "./parts.ts";
 import type * as wordTables from "./word-table.ts";
 import type { WordTable } from "./word-table.ts";
 
-/** Adds up the parts. If words are in files, `check` may first refuse upper bounds of the totals. */
+/**
+ * Adds up the parts into a table. If some words are in files, `check` receives upper bounds of the totals before the
+ * table is allocated, and may throw.
+ */
 export function* addUp(
   parts: Parts,
   check: (totals: wordTables.CountsTotals) => void = () => {},

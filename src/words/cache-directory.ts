@@ -61,7 +61,8 @@ export const isCacheFile = (name: string) =>
   entryIdOf(name) !== undefined || /^bpe-([0-9a-f]{16}-[0-9a-f]{16}\.sum|[0-9a-f]{16}\.result)$/.test(name);
 
 /**
- * The version of the words in caches. Increment it if code gives other words, but leaves the pattern tables unchanged.
+ * The version of the words in caches. Increment it if a change of the code gives other words for the same bytes and
+ * options, but leaves the pattern tables unchanged.
  */
 export const wordsVersion = 3;
 
@@ -74,7 +75,10 @@ export function groupHash(
   return shortHash(JSON.stringify([version, patterns, [...specialTokens].sort(), isLinewise, ...normalized]));
 }
 
-/** Returns the hash of all that changes an input's words, apart from its bytes. */
+/**
+ * Returns the hash of everything that changes an input's words, apart from its bytes: the settings of the run
+ * (`group`), and how the input is read.
+ */
 export function optionsHash(
   group: string,
   { format, compression, textField }: Pick<Input, "format" | "compression" | "textField">,
@@ -94,7 +98,10 @@ export class DamagedFile extends Error {
   }
 }
 
-/** Parses and checks JSON, or throws `DamagedFile`. A checksum cannot replace the check: anyone can compute it. */
+/**
+ * Parses and checks JSON. Throws `DamagedFile` if it is invalid. A valid checksum does not make the check unnecessary,
+ * because anyone can compute a checksum.
+ */
 export function parseChecked<T>(path: string, json: string, check: schema.Check<T>): T {
   try {
     return check(JSON.parse(json), "");
@@ -148,7 +155,7 @@ function realPathOfCache(path: string): string {
  * run, then renamed. Files left incomplete by a power failure are found by their checksums.
  */
 export class CacheDirectory {
-  /** Whether files can be written to the cache. */
+  /** Whether files can be written to the cache. If not, nothing more is stored in it. */
   isWritable = true;
   /** Files that this run needs, which `shrinkTo` must not remove. */
   private readonly used = new Set<string>();
@@ -332,7 +339,10 @@ export type ResultSources = {
   readonly counts: readonly (readonly [path: string, sha256: string])[];
 };
 
-/** The sources and the files of an output. In the file, a line with the xxHash64 of the rest is followed by JSON. */
+/**
+ * The sources and the files of an output. The file that stores them has a line with the xxHash64 of the rest, then this
+ * object as JSON.
+ */
 export type Result = { readonly madeOf: ResultSources; readonly files: Files };
 type Files = readonly (readonly [path: string, sha256: string])[];
 
@@ -396,7 +406,10 @@ export const contentsOf = ({ madeOf }: Result): string[] => madeOf.inputs.map(([
 
 const checksumOf = (json: string) => host.xxHash64(json).toString(16);
 
-/** Returns the path and SHA-256 of each file of an output; undefined if they cannot be read safely. */
+/**
+ * Returns the path and SHA-256 of each file of an output. Returns undefined if the output is not a directory, or if a
+ * file is not a regular one or may be another user's.
+ */
 function filesOf(place: string, otherFiles: readonly string[]): Files | undefined {
   try {
     if (!lstatSync(place).isDirectory()) return undefined;

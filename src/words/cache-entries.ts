@@ -72,7 +72,7 @@ export function makeEntry(
   rename(countsPath, path);
 }
 
-/** Reads the whole entry and returns its statistics. Throws `DamagedFile` if it was changed. */
+/** Reads the whole entry and returns its statistics. Throws `DamagedFile` if anything differs from what was written. */
 export function verifyEntry(path: string, id: cacheDirectory.EntryId): RangeStatistics {
   return cacheDirectory.withFile(path, (fd) => {
     const about = readAbout(path, fd);
@@ -83,7 +83,8 @@ export function verifyEntry(path: string, id: cacheDirectory.EntryId): RangeStat
 }
 
 /**
- * Opens an entry to read its words. A damaged entry throws `DamagedFile` or a `countsFormat.FileError`, here or later.
+ * Opens an entry to read its words. If the entry is damaged, this function or the reader throws `DamagedFile` or a
+ * `countsFormat.FileError`.
  */
 function openEntry(path: string, options: CountsOptions): { reader: countsFormat.Reader; close: () => void } {
   const fd = trustedFiles.open(path);
@@ -258,7 +259,8 @@ export function* sumOfEntries(
   paths: readonly string[],
   options: CountsOptions,
 ): Generator<undefined, WordTable> {
-  // Sizes at least halve from table to table, so a word is copied only about log2(table count) times.
+  // Each table in `tables` has at least twice as many words as the next one. A table that breaks this rule is merged
+  // with the one before, so a word is copied only about log2(table count) times.
   const tables: WordTable[] = [];
   for (let first = 0; first < paths.length; first += entriesAtOnce) {
     tables.push(yield* sumAtOnce(paths.slice(first, first + entriesAtOnce), options));

@@ -23,7 +23,10 @@ import type { SortedWords } from "./sorted-words.ts";
 import * as sortedWords from "./sorted-words.ts";
 import type { WordTable } from "./word-table.ts";
 
-/** How to build a word table: a sum, entries to add and to subtract, and contents to count. */
+/**
+ * How to build a word table from the cache: the sum to start with, entries to add and to subtract, and contents to
+ * count because the cache lacks them.
+ */
 export type Plan = {
   /** The index of the sum to start with; undefined if there is none. */
   readonly sumIndex: number | undefined;
@@ -36,7 +39,8 @@ export type Plan = {
 };
 
 /**
- * Returns the plan with the fewest contents to count, and then the fewest files to read.
+ * Returns the plan with the fewest contents to count. Among several such plans, returns the one that reads the fewest
+ * files.
  *
  * @param wanted the contents of the inputs, with their numbers of occurrences
  */
@@ -94,7 +98,7 @@ type CacheSettings = {
   readonly scratchPath: () => string;
 };
 
-/** How many sums are kept for each set of options and each part of a corpus. */
+/** How many sums are kept for each set of options and each part of a corpus: the current one and its predecessor. */
 const sumsKept = 2;
 
 type KnownInput = {
@@ -153,7 +157,10 @@ export class Cache {
     }
   }
 
-  /** Plans how to get the words of the inputs outside `had`. Then `statisticsOf` knows the inputs in the cache. */
+  /**
+   * Plans how to get the words of the inputs, except those in `had`, which are already counted or not wanted.
+   * Afterwards, `statisticsOf` returns statistics for the inputs whose words are in the cache.
+   */
   *plan(had: ReadonlySet<number>): Generator<undefined, void> {
     for (;;) {
       const entries = this.entries();
@@ -179,7 +186,10 @@ export class Cache {
     }
   }
 
-  /** Adds up the words of the plan, sorted. Returns undefined if a file is unusable: call `plan` again. */
+  /**
+   * Adds up the words of the plan, sorted. Returns undefined if a file turned out to be unusable; then `plan` must be
+   * called again.
+   */
   *addUp(): Generator<undefined, WordTable | undefined> {
     const { plan, sum } = this.planned!;
     const sumOf = (ids: readonly cacheDirectory.EntryId[]) =>
@@ -211,7 +221,7 @@ export class Cache {
     return this.directory.isWritable && this.known[inputIndex] !== undefined;
   }
 
-  /** Hashes those of the given inputs that have not been hashed. */
+  /** Hashes those of the given inputs that have not been hashed, so that their words can be stored. */
   *hashMissing(inputIndices: readonly number[]): Generator<undefined, void> {
     for (const inputIndex of inputIndices) {
       const known = this.known[inputIndex];
@@ -305,7 +315,10 @@ export class Cache {
     }
   }
 
-  /** Stores the index, and the sum of the inputs that `isMeant` selects if the cache has their words. */
+  /**
+   * Stores the index. Also stores `words`, the sum of the inputs that `isMeant` selects, if the words of all of them
+   * are in the cache. `partCount` is the number of parts of the corpus that have sums of their own.
+   */
   keepSum(words: WordTable, isMeant: (inputIndex: number) => boolean, partCount: number): void {
     const { directory } = this;
     const terms = this.terms(isMeant);
@@ -337,7 +350,7 @@ export class Cache {
     );
   }
 
-  /** Like `contents`, but only what was certainly counted. */
+  /** Like `contents`, but undefined as well for a content that is not certain to be the one that was counted. */
   countedContents(): (cacheDirectory.EntryId | "empty" | undefined)[] {
     return this.contents().map((id) => (id === "empty" || this.statistics.has(id ?? "") ? id : undefined));
   }
@@ -353,7 +366,7 @@ export class Cache {
     if (isStream || sizeBytes === 0) return undefined;
     try {
       const state = stateOf(path, this.settings.nowMs());
-      // A file that has changed since it was found is not cached: only a part of it may be read.
+      // A file that has changed since it was found is not cached: if it has grown, only a part of it will be read.
       if (!state.key.startsWith(`${device} ${inode} ${sizeBytes} `)) return undefined;
       return {
         state,
@@ -381,7 +394,10 @@ export class Cache {
     for (const [id, , found] of sum?.terms ?? []) statistics.set(id, found);
   }
 
-  /** Stops using a file that is damaged, missing, unreadable or untrusted. Rethrows any other error. */
+  /**
+   * Stops using the file that `error` is about, if it is a damaged, missing, unreadable or untrusted file of the cache.
+   * Warns unless it is missing. Rethrows any other error.
+   */
   private setAside(error: unknown): void {
     const isDamaged = error instanceof cacheDirectory.DamagedFile || error instanceof countsFormat.FileError;
     const path =

@@ -95,7 +95,10 @@ export class FileIndex {
     this.isChanged = true;
   }
 
-  /** Returns the index, merged with `content` that another run may have written; null if nothing changed. */
+  /**
+   * Returns the index to write, merged with `content`, which another run may have written meanwhile. Returns null if
+   * this run has not changed the index.
+   */
   contentOver(content: string): string | null {
     if (!this.isChanged) return null;
     const lines = parse(content) ?? new Map<string, string>();

@@ -27,7 +27,10 @@ export type CountOptions = {
   /** The ranges to count; all inputs if left out. */
   readonly ranges?: readonly Range[] | undefined;
   readonly cutting: Cutting;
-  /** Number of counting threads, with the main thread unless it reads inputs in order for the others. */
+  /**
+   * Number of counting threads. The main thread is one of them, unless it has to read inputs in order for other
+   * threads, such as streams.
+   */
   readonly workerCount: number;
   /** An upper bound of the bytes of text to count, if known. It bounds the memory for words. */
   readonly textBytesMax?: number | undefined;
@@ -37,7 +40,10 @@ export type CountOptions = {
   readonly runOptions?: SortedRunOptions | undefined;
   /** Indices of inputs to count separately: in sorted runs of their own, and also in memory if they fit. */
   readonly countedPerInput?: ReadonlySet<number> | undefined;
-  /** From this number of words on, each thread adds up one slice of all words; never if left out. */
+  /**
+   * From this number of words on, each thread adds up one slice of all threads' words, if memory suffices. If left out,
+   * words are never added up in slices.
+   */
   readonly slicedWordsLeast?: number | undefined;
   /** Awaited between slices of work; may throw to end the run. The default yields to the event loop. */
   readonly rest?: (() => Promise<void>) | undefined;
@@ -119,7 +125,10 @@ const tablesOf = (rests: readonly ThreadWords[]): AllTables => ({
   json: JSON.stringify(rests.map(({ words }) => ({ ...words.tables, buffer: null }))),
 });
 
-/** Whether the threads add up their words in slices. Otherwise the main thread adds up table after table (`gather`). */
+/**
+ * Whether the threads add up their words in slices: if there are at least `wordsLeast` words and no sorted runs, and if
+ * memory suffices. Otherwise, the main thread adds up table after table (`gather`).
+ */
 export function canSlice(
   rests: readonly ThreadWords[],
   wordsLeast = Number.POSITIVE_INFINITY,
@@ -157,7 +166,9 @@ function addStatistics(sum: RangeStatistics, found: RangeStatistics): void {
   if (found.firstInvalidByte >= 0 && isFirst) sum.firstInvalidByte = found.firstInvalidByte;
 }
 
-/** Adds the threads' words to the counter. Returns all sorted runs. */
+/**
+ * Adds the threads' words to the counter. Returns all sorted runs, including those that the counter writes meanwhile.
+ */
 function* gather(counter: SpillingCounter, threads: ThreadWords[]): Generator<undefined, SortedRun[]> {
   const runs = threads.flatMap((thread) => thread.runs);
   // The thread with the most words comes first: the counter takes over its memory.
@@ -176,7 +187,10 @@ const largestRangeSizeBytes = scaled(1 << 23, 512);
 /** With this many ranges per thread, waiting for the last one takes a small share of the time. */
 const rangesPerThread = 16;
 
-/** Whether the main thread also counts. It does not if it reads inputs in order for other threads. */
+/**
+ * Whether the main thread also counts. It does not if it reads inputs in order for other threads. With one thread, a
+ * single such input is counted where it is read.
+ */
 const doesMainCount = ({ inputs, workerCount }: CountOptions) =>
   inputs.every(corpusInputs.canSeek) || (workerCount === 1 && inputs.length === 1);
 
@@ -218,7 +232,10 @@ function setupOf(
   };
 }
 
-/** Returns the smallest `textBytesMax` with which the tables of special tokens and others fit into memory. */
+/**
+ * Returns the smallest `textBytesMax` with which the tables of special tokens, and 4 MB of other tables, fit into
+ * memory.
+ */
 const textBytesWithTablesOf = ({ addedTokens }: Cutting) =>
   wordCounter.textBytesForTables(4e6 + tokensToFind.tablesBytes(addedTokens));
 
@@ -245,7 +262,10 @@ export type CountSetup = SpillingOptions &
     readonly hasChecksums?: boolean;
     /** This thread's name, unique among all that write runs to one directory. */
     readonly name: string;
-    /** The number of distinct words of each thread, by its index. The main thread reads them. */
+    /**
+     * The number of distinct words of each thread, by its index. Each thread writes its own number, and the main thread
+     * reads all.
+     */
     readonly distinctWordCounts: Float64Array;
   };
 
@@ -253,7 +273,10 @@ export type CountSetup = SpillingOptions &
 export type ThreadWords = {
   readonly words: wordCounter.PackedCounts;
   readonly runs: readonly SortedRun[];
-  /** The words of all threads whose hashes are in this thread's slice. `words` is then consumed. */
+  /**
+   * If words were added up in slices, the words of all threads whose hashes are in this thread's slice. `words` is then
+   * consumed.
+   */
   readonly slice?: WordTable | undefined;
   readonly idCounts?: Float64Array | undefined;
 };
@@ -318,7 +341,10 @@ export class ThreadCounter
     return step.value;
   }
 
-  /** Ends counting. With `leavesMemory`, words move to a sorted run if runs may be written, which frees memory. */
+  /**
+   * Ends counting. The words in memory move to a sorted run if this thread has already written a run with words of
+   * several inputs, or if another thread needs this memory (`leavesMemory`) and sorted runs may be written.
+   */
   finish(leavesMemory: boolean): Generator<undefined, void> {
     return this.counter.finish([], leavesMemory);
   }
@@ -334,7 +360,10 @@ export class ThreadCounter
     return this.counter.runs.flatMap(({ table }) => (table === null ? [] : wordTables.memoryOf(table)));
   }
 
-  /** Adds up the words of one kind in this thread's slice. Returns false if memory does not suffice. */
+  /**
+   * Adds up those words of all threads that are in this thread's slice of the hashes: in each round, the words of one
+   * kind (short, middle or long). Returns false if memory does not suffice.
+   */
   *share({ common, index, round }: taskRunner.Share<AllTables>): Generator<undefined, boolean> {
     if (round === 0) {
       const tables: wordCounter.PackedTables[] = JSON.parse(common!.json);

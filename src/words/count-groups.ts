@@ -84,7 +84,7 @@ export async function countGroups(
       const { pretokenCount: wordCount, wordCount: distinctWordCount } = wordTables.totalsOf(tables[i]!);
       return [{ language, isDev, textBytes, wordCount, distinctWordCount }];
     }),
-    /** Puts new words into the cache. Call it when the result is written. Do not change the tables before. */
+    /** Puts new words into the cache. Call it when the result is written; until then the tables must not change. */
     async keepRest() {
       for (const keep of rests) await keep();
     },

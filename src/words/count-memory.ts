@@ -29,7 +29,8 @@ export function textBytesOf(inputs: readonly Input[], ranges: readonly Range[]):
 
 /**
  * Returns the number of kernel memories for words that exist at once: one for each thread, one for a worker that
- * replaces the main thread, and one for learning merges. With `isPerInput`, each counting thread has two.
+ * replaces the main thread, and one for learning merges. With `isPerInput`, each thread and the replacing worker have
+ * two.
  */
 export const wordMemoryCount = (threadCount: number, isPerInput = false) =>
   (isPerInput ? 2 : 1) * (threadCount + 1) + 1;

@@ -46,7 +46,10 @@ export type CountedWords = {
   readonly statistics: readonly RangeStatistics[];
 };
 
-/** Called before a word table is made from files, with an upper bound of its size. May throw. */
+/**
+ * Called before a word table is made from files, with an upper bound of its size. Throws if the table would be too
+ * large.
+ */
 export type CheckSize = (size: wordTables.Size) => void;
 
 /** With a cache, `keepRest` stores the new words in it. Call it once the result is written. */
@@ -65,7 +68,7 @@ export async function countWithoutCache(
 
 /** With fewer cores, adding up in slices gains no time, and costs processor time. */
 const slicingCores = scaled(8, 1);
-/** One thread adds up fewer words in some 50 ms, and is half done before others have started. */
+/** One thread adds up fewer words than this in some 50 ms, and is half done before other threads have started. */
 const slicedWordsLeast = scaled(1e6, 2);
 /**
  * A slice needs some 0.8 MB in each thread. Preparing this memory takes a twentieth of the time to count this many
@@ -126,7 +129,10 @@ async function reduced(
   return runSliced(reduceSources(sources, memory), rest);
 }
 
-/** Throws if there was no text. With given ranges it does nothing: they may be a part without text. */
+/**
+ * Throws if there was no text, which is known only at the end for streams, compressed files and records. Does nothing
+ * with given ranges, because they may be a part of the corpus that has no text.
+ */
 export function checkNotEmpty(
   { inputs, ranges }: CorpusOptions,
   statistics: readonly RangeStatistics[],

@@ -40,7 +40,10 @@ type CountedToSave = Pick<CountedWords, "statistics"> &
       }
   );
 
-/** Counts the words of a corpus to save them. Without a cache, a single compact file is written word by word. */
+/**
+ * Counts the words of a corpus to save them. Without a cache, a single compact file is written word by word. Everything
+ * else needs a table of all words.
+ */
 export async function countToSave(
   corpus: CorpusOptions,
   { places, countsOptions, minCount, budget }: SaveOptions,

@@ -33,7 +33,8 @@ export async function countWithCache(
   const had = new Set([...inputs.keys()].filter((index) => !meant.has(index)));
   let fresh = sortedWords.emptyTable;
   let known: WordTable | undefined;
-  // More rounds are needed only if a file of the cache turns out to be unusable.
+  // There is one round, unless a file of the cache turns out to be unusable while words are added up. The next round
+  // does without that file, and counts the inputs whose words are now missing.
   for (let round = 0; known === undefined; round++) {
     await runSliced(cache.plan(had), rest);
     const isUnknown = (index: number) => !had.has(index) && cache.statisticsOf(index) === undefined;
@@ -67,7 +68,8 @@ export async function countWithCache(
     }
   }
   for (const index of meant) statistics[index] ??= cache.statisticsOf(index)!;
-  // Words on disk are stored now, because the run may still fail. With several parts, storing all frees memory.
+  // Words that are already on disk are stored in the cache now, because the run may still fail. If the corpus has
+  // several parts, all words of this part are stored now, which frees memory.
   await runSliced(cache.keep(runs, statistics, partCount === 1), rest);
   const isAllFresh = known.wordCount === 0;
   const words = isAllFresh

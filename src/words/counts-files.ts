@@ -21,7 +21,9 @@ export class CountsFiles {
   readonly options: CountsOptions | null;
   /** The first file without a header. */
   readonly withoutHeader?: string;
-  /** The first file whose special tokens have another order than in `options`. */
+  /**
+   * The path of the first file whose special tokens have another order than in `options`; undefined if there is none.
+   */
   readonly reordered: string | undefined;
   /** Files in the compact form, which are sorted and so are added up in one pass. */
   readonly sources: readonly CountsSource[];
@@ -30,7 +32,8 @@ export class CountsFiles {
   private readonly made: readonly countsFormat.Origin[];
 
   /**
-   * Throws a UserError for a file that is missing, no counts file, damaged, or made with other options.
+   * Throws a UserError for a file that is missing or is not a counts file, that has a damaged header, or that was made
+   * with other options than a file before it.
    *
    * @param opened descriptors, by path, of files that are already open and can be read only once
    */
@@ -46,7 +49,7 @@ export class CountsFiles {
       const canReopen = !opened.has(path);
       if (isText(path)) {
         const head = readTsvHead(path, readerOf(path, fd));
-        // Closed until its words are read, because there may be hundreds of files.
+        // The file is closed until its words are read, because there may be hundreds of files.
         if (canReopen) closeSync(fd);
         others.push({ path, fd: canReopen ? -1 : fd, head });
         if (head.options === null) this.withoutHeader ??= path;
@@ -142,7 +145,10 @@ export function countsChunks(path: string, words: WordTable, options: CountsOpti
   return isText(path) ? sortedTsvChunks(words, options) : countsFormat.fileChunks(words, options);
 }
 
-/** Returns the files that one value of `--counts` names: the path or, if it does not exist, the matches of a glob. */
+/**
+ * Returns the files that one value of `--counts` names: the file with this path or, if there is none and the value is a
+ * glob, the files that match. Throws a UserError if no file matches the glob.
+ */
 export function countsPathsOf(name: string): string[] {
   if (!/[*?[]/.test(name) || files.stat(name) !== undefined) return [name];
   const { paths } = inputSearch.filesMatching(name);

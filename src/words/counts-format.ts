@@ -53,7 +53,10 @@ type CountsHeader = CountsOptions & wordTables.CountsTotals;
 /** Where words are from: a counts file, or this run. `name` is for messages. */
 export type Origin = { readonly name: string; readonly options: CountsOptions };
 
-/** Throws a UserError that names the difference if the options differ. The order of special tokens does not matter. */
+/**
+ * Throws a UserError that names the difference if the options differ. Special tokens may have another order, because it
+ * affects ids, not counts.
+ */
 export function checkOptions({ name, options: has }: Origin, other: Origin, hint: string): void {
   const wanted = other.options;
   const fail = (what: string, had: Message, wants: Message) => {
@@ -80,7 +83,10 @@ export const hasOptions = (has: CountsOptions, options: CountsOptions) =>
   (has.normalization ?? null) === (options.normalization ?? null) &&
   has.isLinewise === options.isLinewise;
 
-/** Returns the options that all files have in common, or null. Throws a UserError if two files differ. */
+/**
+ * Returns the options that all files have in common; null if there are no files. Throws a UserError if two files
+ * differ.
+ */
 export function commonOptions(files: readonly Origin[]): CountsOptions | null {
   const [first, ...others] = files;
   if (first === undefined) return null;
@@ -142,7 +148,10 @@ export function parseHeader(path: string, bytes: Uint8Array): Record<string, unk
   throw headerError(path, "is not a JSON object");
 }
 
-/** Reads the options of a header. Throws a UserError for an invalid one, or another Unicode version. */
+/**
+ * Reads the options of a header. Throws a UserError for a missing or unknown key, an invalid value, or another Unicode
+ * version.
+ */
 export function checkHeader(path: string, header: Record<string, unknown>): CountsOptions {
   return checkFields(path, header, headerFields);
 }
@@ -211,12 +220,18 @@ export const headerBytesMax = 1 << 24;
 
 const againHint = "count the corpus again with this version of bpe";
 
-/** A frame is closed near this size: large enough to hash fast, small enough to read many files. */
+/**
+ * A frame is closed when it comes close to this size, which is large enough to hash fast, and small enough to read many
+ * files at once.
+ */
 const frameSizeBytes = scaled(1 << 16, 64);
 /** An upper bound of the size of a word's three varints. */
 const wordNumbersBytes = 24;
 
-/** Writes words, in ascending order of their bytes, as frames. A chunk is valid only during the call of `write`. */
+/**
+ * Writes words as frames. Words must be added in ascending order of their bytes. A chunk is valid only during the call
+ * of `write`.
+ */
 export class Writer {
   private frame = new Uint8Array(2 * frameSizeBytes);
   private end = frameHeadBytes;
@@ -273,7 +288,10 @@ export class Writer {
   }
 }
 
-/** Returns the bytes before the words. Their length depends on the options, but not on the totals. */
+/**
+ * Returns the bytes before the words. Their length depends on the options, but not on the totals, so they can be
+ * overwritten with the final totals.
+ */
 export function fileHead(options: CountsOptions, totals: wordTables.CountsTotals): Uint8Array {
   const payload = headerPayload(options, totals);
   const most = Number.MAX_SAFE_INTEGER;
@@ -352,7 +370,10 @@ function writeVarint(frame: Uint8Array, end: number, number: number): number {
 /** Reads bytes to the front of `into`. Returns their number: 0 only at the end of the file. */
 export type ReadBytes = (into: Uint8Array) => number;
 
-/** The size of the first read of a frame. It limits the memory for a frame that claims a wrong size. */
+/**
+ * The size of the first read of a frame. If a damaged frame claims a huge size, reading reaches the end of the file
+ * before much memory is allocated.
+ */
 const firstReadBytes = scaled(1 << 20, 16);
 
 /** The minimum size of a word in a file: three numbers and one byte. */
@@ -431,7 +452,7 @@ export class Reader implements SortedWords {
     if (!fits) throw this.malformed();
     this.pos = restStart + rest;
     if (startsFrame) {
-      // The first word of a frame is stored whole: bytes shared with the previous word are counted here.
+      // The first word of a frame is stored whole, so the bytes that it shares with the previous word are counted here.
       const { bytes } = this.word;
       const sharedMax = Math.min(rest, wordLength);
       while (shared < sharedMax && frame[restStart + shared] === bytes[shared]) shared++;
@@ -474,7 +495,10 @@ export class Reader implements SortedWords {
     if (this.checksum !== checksum) throw this.damaged();
   }
 
-  /** Reads bytes to the front of `frame`. Returns their number, less than `sizeBytes` only at the end. */
+  /**
+   * Reads bytes of the file to the front of `frame`. Returns their number, which is less than `sizeBytes` only at the
+   * end of the file.
+   */
   private read(sizeBytes: number): number {
     let filled = 0;
     while (filled < sizeBytes) {
@@ -486,14 +510,20 @@ export class Reader implements SortedWords {
     return filled;
   }
 
-  /** Grows the buffer with the bytes that were read, whatever size the frame claims. */
+  /**
+   * Grows the buffer to twice its size, or to `firstReadBytes`, but not beyond `sizeBytes`. So the buffer grows with
+   * the bytes that were read, whatever size the frame claims.
+   */
   private lengthen(sizeBytes: number): void {
     const longer = new Uint8Array(Math.min(sizeBytes, Math.max(firstReadBytes, this.frame.length * 2)));
     longer.set(this.frame);
     this.frame = longer;
   }
 
-  /** Reads a varint. A forged one may be infinity or NaN, so comparisons must fail for NaN, too. */
+  /**
+   * Reads a varint. A forged number of hundreds of bytes gives infinity or NaN, so callers must use comparisons that
+   * fail for NaN, too.
+   */
   private varint(): number {
     const { frame, frameEnd } = this;
     let number = 0;

@@ -11,14 +11,20 @@ import type { TokenWords, TokenWordsSize, WordTable } from "./word-table.ts";
 export type LiftedWords = {
   /** How often each id of the model occurs in the pretokens. */
   readonly idCounts: Float64Array;
-  /** Whether the words are gone: merging from the records of `toRecords` overwrites them. */
+  /**
+   * Whether the words are gone: merging from the records of `toRecords` overwrites them, because it uses the same
+   * memory.
+   */
   readonly isConsumed: boolean;
   /**
-   * Converts the words to contiguous word records, in place. Returns undefined unless one counter has them and memory
-   * suffices.
+   * Converts the words to contiguous word records, in the memory where they were counted. Returns undefined if they are
+   * not all in one counter, or if the memory has no room.
    */
   toRecords(): Generator<undefined, RecordWords | undefined>;
-  /** Adds up the words into a table. If words are in files, `check` may first refuse upper bounds of its size. */
+  /**
+   * Adds up the words into a table. If some words are in files, `check` receives upper bounds of the table's size
+   * before the table is allocated, and may throw.
+   */
   toTable(check: (size: TokenWordsSize) => void): Generator<undefined, TokenWords>;
 };
 

@@ -11,7 +11,10 @@ const narrowIdLimit = 1 << 16;
 export const idBytesOf = ({ idLimit }: Pick<EncodingModel, "idLimit">): 2 | 4 =>
   idLimit <= narrowIdLimit ? 2 : 4;
 
-/** Takes pretokens, encodes each, and counts its ids as a word: little-endian, with two or four bytes each. */
+/**
+ * Takes pretokens, encodes each of them, and counts its ids as a word. In a word, each id is two or four bytes,
+ * little-endian.
+ */
 export class LiftedPretokens implements Taker {
   readonly kernel: kernels.Kernel;
   private readonly encoding: EncodingKernel;

@@ -18,7 +18,10 @@ type CountsSources = {
 /** Returns the paths of the files of word counts, with globs resolved. */
 export const pathsOf = ({ counts = [] }: Pick<RequestedTraining, "counts">) => counts.flatMap(countsPathsOf);
 
-/** Opens the requested word counts, and settles how text is cut. `settle` receives the options that the files state. */
+/**
+ * Opens the requested word counts, and settles how text is cut: as requested, or else as the files state. `settle`
+ * receives the stated options.
+ */
 export async function openAndSettle<T extends CutSettings>(
   asked: AskedCounts,
   { openPipes, wordCounts }: CountsSources,
@@ -40,7 +43,10 @@ export async function openAndSettle<T extends CutSettings>(
   return { settled, countsFiles };
 }
 
-/** Throws a UserError for what neither the files nor the caller state: options, or the order of special tokens. */
+/**
+ * Throws a UserError if a file does not say how its words were counted, and the caller does not, either. Also throws
+ * one if the files disagree on the order of the special tokens and the caller gives none.
+ */
 function checkStated({ withoutHeader, reordered }: CountsFiles, asked: AskedCounts): void {
   const [knowsPattern, knowsTokens] = [asked.pattern, asked.specialTokens].map(
     (option) => option !== undefined || asked.like !== undefined,
@@ -59,7 +65,10 @@ function checkStated({ withoutHeader, reordered }: CountsFiles, asked: AskedCoun
   }
 }
 
-/** Settles with the options of the file at `path`. The error names the file if `settle` refuses only these. */
+/**
+ * Settles with the options of the file at `path`. If `settle` refuses only because of these options, the error names
+ * the file. If it refuses the caller's options alone as well, its own error is thrown.
+ */
 function settleAsStated<T>(
   stated: CountsOptions,
   path: string | undefined,

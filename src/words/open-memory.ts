@@ -5,7 +5,10 @@ import type { CountMemory } from "./count-memory.ts";
 import { type CutSettings, countsOptionsOf } from "./cut-settings.ts";
 import type { OpenCache } from "./open-cache.ts";
 
-/** Opens the memory for counting, and the cache if one is requested. The caller must remove `memory.scratch`. */
+/**
+ * Opens the memory for counting, with a directory for words that do not fit (`memory.scratch`), and the cache if one is
+ * requested. The caller must remove the directory.
+ */
 export async function openMemory(
   asked: Pick<RequestedTraining, "cache" | "cacheLimit">,
   cutting: CutSettings,

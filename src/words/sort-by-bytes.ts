@@ -28,12 +28,17 @@ type KeyedWords = {
 const keyBytes = 6;
 const leftMax = 7;
 const bucketCount = 65536;
-/** Up to this many words are sorted as one bucket: visiting 65,536 buckets would take longer. */
+/**
+ * Up to this many words are sorted as one bucket, because visiting 65,536 buckets would take longer than sorting them.
+ */
 const fewWords = scaled(2048, 5);
 /** Ranges up to this size are sorted by insertion. From 3 to 24, the time is the same within 5 %. */
 const insertionMax = scaled(16, 2);
 
-/** The memory per word that the sort by counts needs: two arrays of indices and two of numbers. */
+/**
+ * The memory in bytes for each word that the sort by counts (tsv.ts) needs in addition to the table: two arrays of
+ * indices and two of numbers.
+ */
 export const sortBytesPerWord = 24;
 
 const wordsPerStep = scaled(1 << 18, 7);

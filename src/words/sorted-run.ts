@@ -16,9 +16,12 @@ export type SortedRun = {
   readonly totals: wordTables.CountsTotals;
   /** For a run of one input: whether its words are also in the thread's memory. */
   readonly isInMemoryToo: boolean;
-  /** Why the file could not be written (its words are also in memory), or null. */
+  /**
+   * Why the file could not be written; null if it was written, or if writing it was put off. A failure is no error,
+   * because the words are also in memory.
+   */
   readonly failure: string | null;
-  /** The words of an input, unsorted, if the file is not written yet; otherwise null. */
+  /** The words of the input, unsorted, if they are so few that writing the file was put off; otherwise null. */
   readonly table: WordTable | null;
 };
 

@@ -4,7 +4,10 @@ import { sortByBytesInSteps } from "./sort-by-bytes.ts";
 import type { WordTable } from "./word-table.ts";
 import * as wordTables from "./word-table.ts";
 
-/** A cursor over distinct words in ascending order of their bytes, at first before the first one. */
+/**
+ * A cursor over distinct words in ascending order of their bytes. The first call of `next` moves to the first word;
+ * `next` returns false at the end.
+ */
 export type SortedWords = {
   next(): boolean;
   /** The current word is bytes [0, wordLength) of `word`, which is padded like every text. */
@@ -211,7 +214,8 @@ export class SumOfWords implements SortedWords {
   }
 
   /**
-   * Whether a's word is at most b's, given equal offsets and bytes. Makes those of the loser relative to the winner.
+   * Whether a's word is at most b's. The offsets and bytes of both must be equal. Makes the loser's offset and byte
+   * relative to the winner.
    */
   private isAtMost(a: number, b: number): boolean {
     const { summands, offsets, bytes } = this;
@@ -306,7 +310,10 @@ export const emptyTable: WordTable = wordTables.newTable({ wordCount: 0, byteCou
 
 const wordsPerSlice = scaled(1 << 16, 2);
 
-/** Whether a table from outside is valid. */
+/**
+ * Whether a table from outside is valid: its words are contiguous, not empty and in ascending order, and its counts are
+ * integers of at least 0 whose sum is at most 2^53 - 1.
+ */
 export function isValidTable(table: WordTable): boolean {
   const { wordCount, bytes, starts, counts } = table;
   if (starts[0] !== 0 || starts[wordCount] !== bytes.length) return false;
@@ -340,7 +347,10 @@ export function* inByteOrder(table: WordTable): Generator<undefined, WordTable> 
 /** Thrown when a count would fall below 0, because the subtracted table is not part of the other one. */
 export class NegativeSumError extends Error {}
 
-/** Adds `other` to a table, or subtracts it. Both are sorted. Throws NegativeSumError if a count would be negative. */
+/**
+ * Adds `other` to a table, or subtracts it if `times` is -1. Both tables are in ascending order. Words whose count
+ * becomes 0 are left out. Throws NegativeSumError if a count would become negative.
+ */
 export function addTable(table: WordTable, other: WordTable, times: 1 | -1 = 1): WordTable {
   if (other.wordCount === 0) return table;
   const byteCountMax = table.bytes.length + other.bytes.length;
@@ -361,7 +371,10 @@ export function addTable(table: WordTable, other: WordTable, times: 1 | -1 = 1):
   return wordTables.filledTable(sum, wordCount);
 }
 
-/** Compares word a of a table with word b of another. The end of a table comes last. */
+/**
+ * Compares word a of a table with word b of another: the result is below 0 if a comes first, and above 0 if b does. The
+ * end of a table comes after all words.
+ */
 function compareWords(table: WordTable, a: number, other: WordTable, b: number): number {
   if (a === table.wordCount) return 1;
   if (b === other.wordCount) return -1;
@@ -410,7 +423,8 @@ export class CommonWords implements SortedWords {
 
   next(): boolean {
     const { words, minCount, leftOut } = this;
-    // The prefix that two kept words share is as long as the smallest `sharedLength` since the first of them.
+    // Words may be left out between two kept words. The prefix that the kept words share is as long as the smallest
+    // `sharedLength` of the words after the first of them, up to and including the second.
     let shared = words.wordLength;
     while (words.next()) {
       shared = Math.min(shared, words.sharedLength);
@@ -423,7 +437,10 @@ export class CommonWords implements SortedWords {
   }
 }
 
-/** Like `CommonWords`, in place: moves the words that occur `minCount` times or more to the front. */
+/**
+ * Like `CommonWords`, but for a table, and in place: moves the words that occur at least `minCount` times to the front
+ * of the table's arrays.
+ */
 export function commonWordsOf(table: WordTable, minCount: number, leftOut: LeftOut): WordTable {
   const { bytes, starts, counts } = table;
   let wordCount = 0;

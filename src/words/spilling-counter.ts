@@ -7,7 +7,10 @@ import * as wordTables from "./word-table.ts";
 
 /** The number of bytes of text that are counted between two checks of the memory. */
 const textBytesBetween = scaled(1 << 20, 64);
-/** Sorted runs whose words are also in memory are not written while their tables together have at most this size, in bytes. */
+/**
+ * Sorted runs whose words are also in memory are not written while their tables together have at most this size in
+ * bytes, so that the result need not wait for them.
+ */
 const unwrittenBytesMax = scaled(1 << 23, 300);
 
 /** An additional limit of the memory for words; infinite except at small scale. */
@@ -25,7 +28,10 @@ export type SpillingOptions = {
 /** Loads the code for sorted runs on demand: usually, none are written. */
 const codeForRuns = () => require("./sorted-run.ts") as typeof import("./sorted-run.ts");
 
-/** Counts the words of one thread: in memory, and in sorted runs if memory is full or inputs are counted separately. */
+/**
+ * Counts the words of one thread: in memory, and in sorted runs when memory is full. If words are counted per input,
+ * the words of each input go to a sorted run of their own, and also into memory if they fit.
+ */
 export class SpillingCounter {
   /** The counter for new words. */
   readonly words: WordCounter;
@@ -67,7 +73,10 @@ export class SpillingCounter {
     yield* this.makeRoom();
   }
 
-  /** Moves words to sorted runs if memory may not suffice. Must be called before each window of text. */
+  /**
+   * Moves words to sorted runs if memory may not suffice for the words of another window. Must be called before each
+   * window of text is counted.
+   */
   *makeRoom(): Generator<undefined, void> {
     const { options, words, inMemory, runs } = this;
     if (options === undefined || this.hasRoom()) return;
@@ -85,7 +94,9 @@ export class SpillingCounter {
   }
 
   /**
-   * Must be called after the last word. The words in memory end up in `words`, or move on to a sorted run.
+   * Must be called after the last word. The words in memory end up in `words`. They move on to a sorted run if some
+   * run, of this thread or among `otherRuns`, is not for a single input, or if another thread needs this memory and
+   * sorted runs may be written.
    *
    * @param otherRuns the sorted runs of other threads
    * @param leavesMemory whether another thread needs this memory
@@ -109,7 +120,10 @@ export class SpillingCounter {
     return usedBytes + this.room.claimedBytes <= options!.wordBytesMax;
   }
 
-  /** Empties `words`: moves them to `inMemory` if they fit, else to a sorted run. Does nothing without `runOptions`. */
+  /**
+   * Empties `words`. If the words fit into memory, they move to `inMemory`; if words are counted per input, they are
+   * also copied to a sorted run. If they do not fit, they move to a sorted run. Does nothing without `runOptions`.
+   */
   private *emptyWords(): Generator<undefined, void> {
     const { options, words, inMemory, inputIndex, runs } = this;
     if (options === undefined || words.distinctWordCount === 0) return;
@@ -130,7 +144,10 @@ export class SpillingCounter {
     return yield* codeForRuns().sortIntoRun(table, this.nextName(), inputIndex, this.options!);
   }
 
-  /** Copies all words of a counter into a sorted run. A failed write is no error: the words are in memory. */
+  /**
+   * Copies all words of a counter into a sorted run. The first runs are not written at once. A failure to write is no
+   * error, because the words are also in memory.
+   */
   private *copyToRun(counter: WordCounter, inputIndex: number): Generator<undefined, SortedRun> {
     const table = yield* counter.listWords();
     const name = this.nextName();

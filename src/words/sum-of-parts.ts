@@ -42,7 +42,7 @@ export class SumOfParts {
     };
   }
 
-  /** The exact totals, for which the sum may have to be read. */
+  /** The exact totals. Unless there is only one part, the first call reads the sum. */
   *totals(): Generator<undefined, wordTables.CountsTotals> {
     const isOne = this.sources.length + (this.own === null ? 0 : 1) === 1;
     this.exactTotals ??= isOne ? this.bound : yield* this.read(sortedWords.totalsOfSum);
@@ -122,7 +122,10 @@ type RunsOfSums = {
   readonly countsOptions: CountsOptions;
 };
 
-/** The number of sums that this process has written. It makes their names unique. */
+/**
+ * The number of sums that this process has written. It makes their names unique, because a process may write several
+ * sums to one directory.
+ */
 let sumCount = 0;
 const nextName = () => `sum-${sumCount++}`;
 

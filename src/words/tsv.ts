@@ -7,8 +7,8 @@ import type { WordCounter } from "./word-counter.ts";
 import type { WordTable } from "./word-table.ts";
 
 /**
- * The first line of word counts as text: `#bpe-counts<TAB>{"version":1,…}`. In a line of a word, a digit follows the
- * tab.
+ * The first line of word counts as text: `#bpe-counts<TAB>{"version":1,…}`. The line of a word differs from it, because
+ * a digit follows its tab. So even the word `#bpe-counts` may come first.
  */
 const mark = "#bpe-counts";
 const version = 1;
@@ -32,7 +32,10 @@ export type TsvHead = {
   readonly rest: Uint8Array;
 };
 
-/** Reads the options in the first line, if it is a header. Throws a UserError for an invalid header. */
+/**
+ * Reads the first line. If it is a header, returns its options; otherwise `options` is null. `rest` has the bytes that
+ * were read and are not part of a header. Throws a UserError for an invalid header.
+ */
 export function readTsvHead(path: string, readBytes: countsFormat.ReadBytes): TsvHead {
   let bytes = new Uint8Array(firstReadBytes);
   let filled = 0;
@@ -71,7 +74,10 @@ const shownBytesMax = 40;
 /** How many bytes of lines are read at once, unless a line is longer: some milliseconds of work. */
 const firstCapacityBytes = scaled(1 << 18, 16);
 
-/** Reads lines `word<TAB>count` into a counter. A word may have several lines; the last line may lack its newline. */
+/**
+ * Reads lines `word<TAB>count` into a counter. If a word has several lines, their counts are added up. The last line
+ * may lack its newline.
+ */
 export class TsvReader {
   /** The buffer for reading the file. Its first `filled` bytes are the start of an incomplete line. */
   private lines = new Uint8Array(firstCapacityBytes);
@@ -100,7 +106,9 @@ export class TsvReader {
     }
   }
 
-  /** Reads the next bytes, and adds their lines. Returns the number of bytes, 0 at the end. */
+  /**
+   * Reads the next bytes, and adds their lines. Returns the number of bytes, which is 0 only at the end of the file.
+   */
   readNext(readBytes: countsFormat.ReadBytes): number {
     if (this.filled === this.lines.length) this.lengthen();
     const { lines, filled } = this;
@@ -158,7 +166,7 @@ export class TsvReader {
     return this.error(`the count ${JSON.stringify(text)} is not a whole number from 1 to 2^53 - 1`);
   }
 
-  /** Grows the buffers for a longer line and its word. */
+  /** Grows the buffers for a line that is longer than they are, and for its word. */
   private lengthen(): void {
     this.lines = grow(this.lines);
     this.word = textBuffers.allocate(this.lines.length);
@@ -216,7 +224,9 @@ for (let byte = 0; byte < 256; byte++) {
   utf8Second[byte] = codePoint < 0x80 ? 0 : 0x80 | (codePoint & 63);
 }
 
-/** Returns the text form of a table, highest count first, in chunks, some of them empty. */
+/**
+ * Returns the text form of a table in chunks, highest count first. Chunks are empty while the words are being sorted.
+ */
 export function* sortedTsvChunks(table: WordTable, options: CountsOptions): Generator<Uint8Array> {
   yield tsvHead(options);
   const steps = sortByCountInSteps(table);

@@ -24,7 +24,10 @@ export function check(input: trainingRecords.InputWeight): trainingRecords.Input
   );
 }
 
-/** Returns the weight of each path: that of the last matching glob, or 1. */
+/**
+ * Returns the weight of each path: that of the last matching glob, or 1. Throws a usage error for a weight that applies
+ * to no path, and if every path has the weight 0.
+ */
 export function forPaths(
   paths: readonly string[],
   weights: readonly trainingRecords.InputWeight[],
@@ -57,7 +60,10 @@ export function forPaths(
   return found;
 }
 
-/** Returns a test for paths at or below a match of the glob. A glob without a slash matches names at any depth. */
+/**
+ * Returns a function that tests whether the glob matches a path or a folder above it. A glob with a slash matches whole
+ * paths; a glob without one matches names at any depth.
+ */
 function makePathMatcher(glob: string): (path: string) => boolean {
   const plain = withForwardSlashes(normalize(glob)).replace(/(?<=.)\/$/, "");
   // Without the backslash, the runtime would read a leading ! as negation.

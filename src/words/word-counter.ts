@@ -14,8 +14,8 @@ import type { WordTable } from "./word-table.ts";
 import * as wordTables from "./word-table.ts";
 
 /**
- * `TokenWords` (word-table.ts) as contiguous records in the memory of a kernel. [freeStart, freeEnd) is unused, and
- * zero.
+ * `TokenWords` (word-table.ts) in the memory of the kernel that counted them, as contiguous records. The memory in
+ * [freeStart, freeEnd) is unused, and zero.
  */
 export type RecordWords = {
   readonly kernel: kernels.Kernel;
@@ -33,7 +33,10 @@ export type RecordWords = {
 /** Words in the memory of a kernel. The memory is shared, so posting it to another thread copies nothing. */
 export type PackedCounts = { readonly memory: WebAssembly.Memory; readonly tables: PackedTables };
 
-/** The locations of words in a memory, in bytes. Any thread may read the words once counting has stopped. */
+/**
+ * The locations of words in a memory; addresses and sizes are in bytes. Any thread may read the words once counting has
+ * stopped.
+ */
 export type PackedTables = {
   readonly buffer: ArrayBufferLike;
   readonly distinctWordCount: number;
@@ -132,7 +135,10 @@ export class WordCounter {
     return this.ownWindow;
   }
 
-  /** Returns the text in the kernel's memory. What was written to it stays; a file that was mapped into it does not. */
+  /**
+   * Returns the text in the kernel's memory, with a capacity of `capacityBytes`, always at the same address. What was
+   * written to it stays, but a file that was mapped into it does not.
+   */
   text(capacityBytes: number): Text {
     const { exports, memory } = this.kernel;
     this.ownWindow?.clear();
@@ -170,7 +176,8 @@ export class WordCounter {
   }
 
   /**
-   * Must be called with the result when the kernel itself has counted pretokens. Throws a UserError if memory ran out.
+   * Must be called after the kernel itself has counted pretokens, with its result. Throws a UserError if the kernel ran
+   * out of memory, or if the total exceeds 2^53 - 1.
    */
   kernelTook(done: number): void {
     if (done < 0) throw noRoomForWordsError();
@@ -254,7 +261,10 @@ export class WordCounter {
     return { memory, tables };
   }
 
-  /** Adds the words that another counter packed, and consumes them. An empty counter takes over their memory. */
+  /**
+   * Adds the words that another counter packed, and consumes them. If this counter is empty, it takes over their memory
+   * instead.
+   */
   *absorb(packed: PackedCounts): Generator<undefined, void> {
     const other = openKernel(packed.memory);
     if (this.distinctWordCount === 0) {
@@ -301,7 +311,10 @@ export class WordCounter {
     return table;
   }
 
-  /** Converts all words to contiguous records; undefined if memory is too small. Afterwards no word can be added. */
+  /**
+   * Converts all words to contiguous records. Returns undefined if the memory is too small for that. Afterwards no word
+   * can be added, but words can still be listed.
+   */
   *convertToRecords(idLimit: number, positionBytes: 2 | 4): Generator<undefined, RecordWords | undefined> {
     const { kernel } = this;
     const { exports } = kernel;
@@ -379,7 +392,8 @@ export class WordCounter {
       addedSlots = 0;
       yield;
     }
-    // A key that found no free slot in the run is stored after it, before the next free slot. Slots are circular.
+    // A key that found no free slot in the run is stored after the run, before the next free slot. So the slots after
+    // the run are read up to a free one. Slots are circular: the first one follows the last one.
     let left = slotCount - (end - first);
     for (let at = end % slotCount; left > 0; ) {
       const some = Math.min(tailSlots, slotCount - at, left);
@@ -419,7 +433,10 @@ export class WordCounter {
     return counter;
   }
 
-  /** Whether the slice's words of all tables fit, with twice the mean share of short and middle words. */
+  /**
+   * Whether the words of all tables that are in this counter's slice fit into it. Allows for twice the mean share of
+   * short and middle words, and for all long words.
+   */
   hasRoomForSliceOf(all: readonly PackedTables[]): boolean {
     const keyCounts = Object.values(kinds).map(
       (kind) =>
@@ -445,8 +462,8 @@ export class WordCounter {
 }
 
 /**
- * Slices are added up kind by kind, so that the tables of a kind can be released before the next. The kind with the
- * fewest words comes first.
+ * Slices are added up kind by kind: once all threads have added the words of a kind, the tables of that kind are
+ * released. So memory hardly grows. The kind with the fewest words comes first.
  */
 const kindsInRounds = [kinds.long, kinds.short, kinds.middle] as const;
 export const sliceRounds = kindsInRounds.length;
@@ -463,7 +480,7 @@ const sumOf = (all: readonly PackedTables[], of: (tables: PackedTables) => numbe
 const portionCount = scaled(64, 3);
 /** The minimum size of a portion. Each portion creates some objects for the garbage collector. */
 const leastPortionSlots = scaled(256, 3);
-/** The number of slots that are read at a time after a run. The next free slot is near. */
+/** The number of slots that are read at a time after a run. It is small, because the next free slot is near. */
 const tailSlots = scaled(64, 2);
 const mostPortionSlots = scaled(1 << 16, 8);
 /** The number of slots that are processed between two yields. */
@@ -506,7 +523,8 @@ const mostWords = (textBytes: number) => ({
 const memoryBytesPerTextByte = 128;
 
 /**
- * Returns the smallest `textBytesMax` with which fixed tables of `tableBytes` fit. They get a sixteenth of the memory.
+ * Returns the smallest `textBytesMax` of a counter whose memory has room for fixed tables of `tableBytes` bytes. Fixed
+ * tables get a sixteenth of the memory.
  */
 export const textBytesForTables = (tableBytes: number) =>
   Math.ceil((16 * tableBytes) / memoryBytesPerTextByte);
@@ -608,7 +626,10 @@ function noRoomForWordsError(): UserError {
   });
 }
 
-/** Adds up counts, and throws a UserError above 2^53 - 1. Up to this total, all counts are exact. */
+/**
+ * Adds up counts, and throws a UserError if the total is above 2^53 - 1. No count is larger than the total, so all
+ * counts are exact.
+ */
 export function sumOfCounts(total: number, added: number): number {
   if (total + added > Number.MAX_SAFE_INTEGER) {
     throw new UserError("the corpus has more than 2^53 words, more than can be counted exactly", {
