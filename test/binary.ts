@@ -11,12 +11,18 @@ if (!existsSync(binary)) throw new Error("dist/bpe is missing: npm run build");
 /** The environment of a process: only the directory for temporary files. */
 export const environment = { TMPDIR: tmpdir() };
 
-/** Turns off fast WebAssembly memories: the engine collects all garbage before it makes more than a few. */
+/**
+ * Turns off the engine's fast WebAssembly memories. With them, the engine collects all garbage before it makes more
+ * than a few memories, which takes long.
+ */
 const manyMemories = { BUN_JSC_useWasmFastMemory: "0" };
 let warm: WarmProgram | undefined;
 const everyRunIsAProcess = process.env.BPE_TEST_PROCESSES !== undefined;
 
-/** Runs the program to its end, in a process that stays or, if necessary, in one of its own. */
+/**
+ * Runs the program to its end. The run is a process of its own if it has text on stdin or a memory limit, or if
+ * BPE_TEST_PROCESSES is set. Otherwise it runs in a process that stays.
+ */
 export function bpe(args: readonly string[], options: { cwd?: string; stdin?: Buffer } = {}): Finished {
   if (
     !everyRunIsAProcess &&
@@ -30,7 +36,10 @@ export function bpe(args: readonly string[], options: { cwd?: string; stdin?: Bu
   return { code: exitCode, stdout: stdout.toString(), stderr: stderr.toString() };
 }
 
-/** Waits until a run has installed its handler for a signal, which would otherwise end it without a cleanup. */
+/**
+ * Waits until a run has installed its handler for a signal. Before that, the signal would end the run at once, without
+ * a cleanup.
+ */
 export async function untilItCatches(run: Bun.Subprocess, signal: "SIGINT" | "SIGTERM"): Promise<void> {
   const bit = 1n << BigInt(constants.signals[signal] - 1);
   const isRunning = () => run.exitCode === null && run.signalCode === null;

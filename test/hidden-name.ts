@@ -2,7 +2,10 @@ import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { stageDirectory } from "../src/store/staged-directory.ts";
 
-/** Returns the hidden path that a run on this host would use. `kind` is "new", "old" or "keep-MARK". */
+/**
+ * Returns the hidden path next to an output that a run on this host would use: with `kind` "new" for the output before
+ * it is renamed, "old" for the result that it replaces, and "keep-MARK" for a result that is kept.
+ */
 export function hiddenPath(output: string, kind: string, run = "01234567"): string {
   const parent = dirname(output);
   const probe = "hidden-name-probe";

@@ -3,7 +3,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { commands } from "../src/main/all-commands.ts";
 
-// The linter checks that imports use doors and have no cycles (biome.json).
+// These tests check the order of modules. The linter checks that modules are imported through their doors, and without
+// cycles (biome.json).
 
 const root = join(import.meta.dir, "..");
 const filesBelow = (pattern: string) =>
@@ -73,7 +74,10 @@ test("a module imports only modules that are listed before it, and none imports 
   expect([...upward, ...kernel]).toEqual([]);
 });
 
-/** To have fewer, group a type with its functions in a namespace, or move a file. */
+/**
+ * The maximum number of names that modules import from each other through doors. To have fewer, group a type with its
+ * functions in a namespace, or move a file to the module that uses it.
+ */
 const namesOfDoorsMax = 300;
 
 test("modules import few names from each other", () => {

@@ -1,6 +1,9 @@
 import { wordsOf } from "../examples/learn.ts";
 
-/** Returns the words of a text with their counts, without special tokens. */
+/**
+ * Returns the words of a text with their counts, without special tokens. `cut` splits a document into words, by default
+ * like gpt2.
+ */
 export function naiveWords(
   text: string,
   specialTokens: readonly string[] = [],

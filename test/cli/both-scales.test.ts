@@ -9,7 +9,8 @@ import { pick, type Random, randomNumbers } from "../random.ts";
 import { isThorough, rounds } from "../rounds.ts";
 
 /**
- * The usual build and dist/bpe-small, whose blocks, windows and tables are tiny, must write the same bytes.
+ * The usual build and dist/bpe-small must write the same bytes. The blocks, windows and tables of dist/bpe-small are
+ * tiny, so it reaches their ends with the small files here.
  *
  * With another seed, longer: BPE_SCALES_SEED=7 BPE_TEST_ROUNDS=50 node scripts/test.mjs test/cli/both-scales
  */
@@ -67,7 +68,10 @@ function piece(random: Random): string {
 const textOf = (random: Random, lengths = [0, 1, 3, 20, 60]) =>
   Array.from({ length: pick(random, lengths) }, () => piece(random)).join("");
 
-/** Each build runs in a directory of its own. The inputs are in `home`, above them. */
+/**
+ * Each build runs in a directory of its own, so both write files of the same names. The inputs are in `home`, the
+ * parent of these directories.
+ */
 class Sides {
   readonly home = scratch();
 
@@ -90,7 +94,10 @@ class Sides {
     return { exitCode, stdout: stdout.toString(), stderr: stderr.toString() };
   }
 
-  /** Runs both builds and expects the same exit code, stdout and files. Returns whether they succeeded. */
+  /**
+   * Runs both builds and expects the same exit code, stdout and files. Returns whether they succeeded. A failed test
+   * shows `note`.
+   */
   async compare(note: object, args: readonly string[], smallArgs = args): Promise<boolean> {
     const [usual, tiny] = [this.run("usual", args), this.run("small", smallArgs)];
     const said = { ...note, args, stderr: tiny.stderr };
@@ -391,7 +398,9 @@ function trainingOf(random: Random, inputs: readonly string[]): string[] {
   }
 }
 
-/** Returns text of few symbols, repeated words, words with equal counts, or any text. */
+/**
+ * Returns one of: text of few symbols, whose pairs often tie; a repeated word; words with equal counts; or any text.
+ */
 function trainingText(random: Random): string {
   const kind = random(6);
   const from = (alphabet: string, length: number) =>

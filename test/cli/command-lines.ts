@@ -7,8 +7,8 @@ import { bpe, put } from "../binary.ts";
 // option that takes a path may need one in `valid`.
 
 /**
- * The shortest command line of each command: options, `--`, files. `--workers=1` is added if the command has that
- * option.
+ * The shortest command line of each command: its options as `--name=value`, then `--`, then its files. `--workers=1` is
+ * added if the command has that option.
  */
 const shortest: Readonly<Record<string, string>> = {
   train: "--vocab-size=262 --output=new -- corpus.txt",

@@ -14,7 +14,7 @@ put(home, "my text.txt", "");
 mkdirSync(join(home, "corpus"));
 mkdirSync(join(home, "my dir"));
 
-/** Returns what bash offers for the last word; null if it completes files itself (`-o default`). */
+/** Returns what bash offers for the last word of a command line; null if bash completes files itself (`-o default`). */
 function offered(line: string): string[] | null {
   // For bash, `=` is a separate word.
   const words = line

@@ -31,7 +31,10 @@ function converted(path: string, ...more: string[]): string {
 const read = (...path: string[]) => readFileSync(join(...path), "utf8");
 const alone = (name: string, content: string) => put(scratch(), name, content);
 
-/** Expects the ids of `before` from HF, tiktoken and `bpe`, if the directory has files for them. */
+/**
+ * Expects that HF, tiktoken and `bpe` give the same ids as the tokenizer `before`. HF and tiktoken are left out if the
+ * directory has no file for them.
+ */
 async function expectSameIds(
   before: Tokenizer,
   directory: string,

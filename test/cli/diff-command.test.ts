@@ -99,7 +99,7 @@ describe("bpe diff --pieces", () => {
         }
       }
       expect(Object.values(met).every((count) => count > 0)).toBe(true);
-      // Token 519 is the special token "the". It gets the ids of this text in the old tokenizer.
+      // Token 519 is a special token with the text "the". Its row has the ids of this text in the old tokenizer.
       expect(rows[519]!.ids).toEqual(await huggingFaceIds(theirs, "the"));
     });
   }

@@ -1,4 +1,4 @@
-// What `bpe doctor` finds in texts and in the training corpus.
+// What `bpe doctor` finds in texts and in the training corpus, and that it finds nothing in ordinary ones.
 import { beforeAll, expect, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// `bpe doctor` finds damage, and does not report correct settings.
+// `bpe doctor` finds many kinds of damage of a tokenizer, and does not report correct settings.
 import { beforeAll, describe, expect, test } from "bun:test";
 import { isUtf8 } from "node:buffer";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -43,7 +43,10 @@ beforeAll(() => {
   for (const name of readdirSync(good)) parsed.set(name, readFileSync(join(good, name), "utf8"));
 });
 
-/** Returns text in many scripts, English and code, so that tokens of each kind are learned. */
+/**
+ * Returns the first parts of the probe text, in many scripts, and then text in English and code, so that tokens of each
+ * kind are learned.
+ */
 function corpusText(): string {
   const { parts } = JSON.parse(readFileSync(join(root, "docs/probe-1.json"), "utf8"));
   const scripts = parts
@@ -56,7 +59,10 @@ function corpusText(): string {
 
 const textFiles = ["merges.txt", "tokenizer.tiktoken", "tokens.tsv"];
 
-/** Writes a copy of the good tokenizer, without files that `damage` sets to undefined. Returns its directory. */
+/**
+ * Writes a damaged copy of the good tokenizer, and returns its directory. `damage` changes the parsed files; a file
+ * that it sets to undefined is left out.
+ */
 function damaged(name: string, damage: (files: Files) => void): string {
   const directory = join(home, name.replaceAll(/\W+/g, "-"));
   mkdirSync(directory);

@@ -68,7 +68,8 @@ test("parts that could not be joined are refused before they are encoded", () =>
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(message)]);
     expect(existsSync(join(home, "shuffled.json"))).toBe(false);
   }
-  // Plain ids are in the order of the lines. A part accepts lines that are consecutive in the plan.
+  // Plain ids are written in the order of the lines, whatever it is. A part accepts only lines that are consecutive in
+  // the plan.
   put(home, "shuffled.jsonl", [second, first].join("\n"));
   expect(run("encode", "--ranges", "shuffled.jsonl", ...part.slice(0, 4), "-o", "s.npy").code).toBe(0);
   put(home, "shuffled.jsonl", [second, third].join("\n"));

@@ -8,12 +8,17 @@ import { turns } from "../rounds.ts";
 import { cases, modelOf } from "../unit/formats/made-sentencepiece.ts";
 import { fillWithInputs, pathArguments } from "./command-lines.ts";
 
-/** What commands say of formats that they cannot use, by argument; "all others" is the rest. */
+/**
+ * What commands say of formats that they cannot use, by argument. "all others" is for the arguments that are not named.
+ */
 type Refusals = Readonly<Record<string, string>>;
 
 const others = "all others";
 const otherIds = "(position 0: the )?id 258 (at position 0 )?is not";
-/** What commands say, by format. Other tokenizers may lack ids of `tok`, which the command lines have. */
+/**
+ * What commands say, by format. The ids in the command lines come from `tok`, so other tokenizers may lack some of
+ * them.
+ */
 const refusals: Readonly<Record<string, Refusals>> = {
   sentencepiece: {
     "train --extend": 'PATH/tokenizer.model" cannot be extended: it is not a byte-level tokenizer',
@@ -55,7 +60,10 @@ const tokenizerArguments = pathArguments.filter(({ use }) => use === "tokenizer"
 const first = ["-n", "262", "-s", "<|x|>", "--special-tokens-first"];
 const names = formats.all.map(({ name }) => name);
 
-/** Makes a tokenizer in the format. Returns the path to name it by, and the files to damage. */
+/**
+ * Makes a directory with a tokenizer in the format. Returns the path by which to name the tokenizer, and the files to
+ * damage.
+ */
 function make(format: string): { path: string; files: string[] } {
   const done = (...args: string[]) => expect([args, run(...args, "-q")]).toMatchObject([args, { code: 0 }]);
   mkdirSync(join(home, format));

@@ -1,4 +1,5 @@
-// Names and contents of files are shown on their line, do nothing to the terminal, and hide nothing.
+// Names and contents of files may come from anybody. What is shown of them stays on its line, does nothing to the
+// terminal, and hides nothing.
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -30,7 +30,10 @@ function train(files: readonly string[], ...options: string[]) {
   return { code, stderr, output };
 }
 
-/** Learns merges of ids naively. Of equally frequent pairs, the one with smaller ids wins. */
+/**
+ * Learns merges of ids naively: counts all allowed pairs, merges the most frequent one, and starts over. Of equally
+ * frequent pairs, the one with smaller ids wins.
+ */
 function naively(documents: readonly number[][], mergeCount: number, lengthMax = Infinity) {
   const texts = documents.map((ids) => [...ids]);
   const alphabetSize = Math.max(...documents.flat()) + 1;

@@ -234,7 +234,8 @@ test("files that transformers reads next to it are kept, and typed options win",
     chat_template: "{{ bos_token }}é",
     clean_up_tokenization_spaces: false,
   });
-  // A role whose token does not exist adds it: `[PAD]`. `<think>` becomes special, and stays after the learned tokens.
+  // A role whose token does not exist adds that token: here `[PAD]`. `<think>`, which was not special, becomes special
+  // and stays after the learned tokens.
   expect(
     Object.entries(added_tokens_decoder).map(([id, { content, special }]: Json) => [id, content, special]),
   ).toEqual([

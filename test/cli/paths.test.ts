@@ -144,7 +144,8 @@ const kinds: Readonly<Record<string, Kind>> = {
       cache: "OPTION PATH cannot be used: the name is too long",
       log: "PATH: the name is too long",
     },
-    // These two commands suggest how to pass a text, as for any word that is not a file.
+    // `encode` and `tokens` take a word that is too long like any other that is not a file: they say that there is no
+    // such file, and hint at how to pass a text.
     others: { ...templateName, "encode <file>": notFound, "tokens <file>": notFound },
   },
   "a device that is empty": {
@@ -241,7 +242,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
 };
 
-/** Odd but valid names. The second leaves room for longer hidden names next to an output. */
+/** Names that are odd, but valid. The second is long, but leaves room for the longer hidden names next to an output. */
 const oddNames = [" -a\n=語 '\"[*]\x1b[31m", "語".repeat(70)];
 
 const denied = "PATH cannot be read: permission denied";
@@ -321,7 +322,10 @@ function complaint({ code, stderr }: Finished, argument: PathArgument, typed: st
   return code === (usage === undefined ? 1 : 2) && expected.test(stderr) ? undefined : told;
 }
 
-/** Undoes what a run did. Returns the affected paths; after a success, only hidden ones that it made. */
+/**
+ * Undoes what a run did. Returns the paths of the files that it added or changed; after a success, only hidden ones
+ * that it added.
+ */
 function clear(before: ReadonlyMap<string, string>, hasSucceeded: boolean): string[] {
   const after = listing(home);
   const added = [...after.keys()].filter((path) => !before.has(path));
@@ -331,7 +335,10 @@ function clear(before: ReadonlyMap<string, string>, hasSucceeded: boolean): stri
   return hasSucceeded ? added.filter((path) => /(^|\/)\./.test(path)) : [...added, ...changed];
 }
 
-/** Tries a path as every argument, except where a run would wait. Describes runs that ended otherwise than expected. */
+/**
+ * Tries a path as every argument, except where a run would wait. Unless the tests are thorough, tries only an eighth of
+ * the arguments with which a run should succeed. Describes runs that ended otherwise than expected or left files.
+ */
 function complaintsOf(kind: Kind, turn: number, run: (line: string[]) => Finished): string[] {
   renew();
   const before = listing(home);
@@ -374,7 +381,8 @@ test("a path with an odd or a long name works", () => {
   renew();
   const before = listing(home);
   for (const [i, { name, valid, isWritten, lineWith }] of pathArguments.entries()) {
-    // The files of a part of ids are named after its manifest, so it cannot have another name.
+    // The argument is the manifest of a part. `ids join` finds the part's other files by the manifest's name, so a copy
+    // with another name does not work.
     if (name === "ids join <file>" || (!isThorough && i % 3 > 0)) continue;
     for (const odd of turns(oddNames, i)) {
       const path = isWritten ? odd + extname(valid) : join(odd, odd + extname(valid));
@@ -417,7 +425,8 @@ test("a signal ends a run that waits for the other end of a pipe", async () => {
       stderr: "pipe",
     });
     await untilItCatches(run, "SIGTERM");
-    // Usually long enough for the run to wait on the pipe. If it is not, the signal must work as well.
+    // Usually long enough for the run to wait on the pipe. If the run does not wait yet, it must handle the signal as
+    // well.
     await Bun.sleep(50);
     const isWaiting = run.exitCode === null;
     run.kill("SIGTERM");

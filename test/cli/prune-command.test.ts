@@ -51,7 +51,7 @@ function idsOf(directory: string): { old: number; now: number | null; bytes: Uin
   });
 }
 
-/** Writes a file alone into a new directory, and returns its path. */
+/** Writes a file alone into a new directory, so that it is the whole tokenizer, and returns its path. */
 function alone(name: string, value: object | string, indent?: number): string {
   const directory = scratch();
   return put(directory, name, typeof value === "string" ? value : JSON.stringify(value, null, indent));

@@ -48,7 +48,7 @@ test("inspect --report draws the same curve of a training as train --report", as
       expect(bpe(["inspect", of, "--report", path]).code).toBe(0);
       const inspected = dataOf(readFileSync(path, "utf8"));
       expect(inspected.curve).toEqual(trained.curve);
-      // The counts are stored in one page, and computed in the other.
+      // The token counts are stored in one of the pages and computed in the other, and must be equal.
       const [drawn, drew] = await Promise.all([inspected, trained].map((data) => unpack(data.vocabulary)));
       expect(drawn!.merged).toEqual(drew!.merged);
     }
@@ -383,7 +383,7 @@ test("passages come from the middle of texts: from a paragraph, a line, a word o
   }
   const records = Array.from({ length: 2000 }, (_, i) => `${JSON.stringify({ id: i, text: `text ${i}` })}\n`);
   expect(await passageOf("many.jsonl", records.join(""))).toMatch(/^text (6|7|8|9)\d\d$/);
-  // The record in the middle is longer than what is read.
+  // The record in the middle is longer than what is read, so the first record is shown.
   const long = `${JSON.stringify({ text: "x".repeat(90_000) })}\n`;
   expect(await passageOf("long.jsonl", records[0] + long)).toBe("text 0");
 });

@@ -170,7 +170,10 @@ test("the table of options says of every path whether it is read or written, and
   }
 });
 
-/** Returns the paths that a command reads. `typed` has the arguments before the path. */
+/**
+ * Returns the arguments of a command that are paths to read. For each: what is typed before the path (`typed`), and how
+ * the path is read.
+ */
 const readers = ({ options, reads }: CommandSpec): [typed: string[], reads: PathRead][] => [
   ...(reads === undefined ? [] : [[[], reads] as [string[], PathRead]]),
   ...options.flatMap(({ name, reads, kind: { value = "" } }): [string[], PathRead][] =>
@@ -178,7 +181,10 @@ const readers = ({ options, reads }: CommandSpec): [typed: string[], reads: Path
   ),
 ];
 
-/** Names of an input, and outputs that would replace it or a file of it. */
+/**
+ * Names of an input, and names of outputs that would replace that input, a file of it, or a directory that contains it.
+ * All pairs of a row are tried.
+ */
 const sameFile: Record<PathRead, [read: string, written: string]> = {
   corpus: ["corpus.txt link hard-link texts/../corpus.txt", "corpus.txt link hard-link ./corpus.txt"],
   files: ["plan.jsonl ./plan.jsonl plan-link", "plan.jsonl plan-link plan-hard-link tok/../plan.jsonl"],

@@ -1,4 +1,4 @@
-// Compares the requests that options give when typed, in the library and in Python.
+// Each option of a training gives the same request, whether it is typed, given to the library, or given to Python.
 import { expect, test } from "bun:test";
 import { readCall } from "../../src/library/library.ts";
 import { commands } from "../../src/main/all-commands.ts";
@@ -7,7 +7,10 @@ import { nameInLibrary, type Option, readTyped } from "../../src/options/option.
 import { pythonName } from "../../src/options/python-spelling.ts";
 import { trainingOptions } from "../../src/options/training-table.ts";
 
-/** `value` is null if the library lacks the option. `python` is left out if it is equal. */
+/**
+ * The value of an option: the texts as typed, one for each time that the option is typed; the value in the library, or
+ * null if the library lacks the option; and the value in Python, if it differs from that in the library.
+ */
 type Row = readonly [typed: readonly string[], value: unknown, python?: unknown];
 const flag: Row = [[], true];
 

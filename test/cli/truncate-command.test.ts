@@ -37,7 +37,7 @@ const filesOf = (directory: string, without: readonly string[]) =>
   );
 
 const readJson = (...path: string[]) => JSON.parse(readFileSync(join(...path), "utf8"));
-/** Writes a file alone into a new directory, and returns its path. */
+/** Writes a file alone into a new directory, so that it is the whole tokenizer, and returns its path. */
 const alone = (name: string, value: object) => put(scratch(), name, JSON.stringify(value));
 
 describe("a tokenizer that was trained", () => {

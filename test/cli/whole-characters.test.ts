@@ -13,7 +13,10 @@ put(home, "text.txt", Array.from({ length: 4000 }, () => word() + (random(9) ===
 
 const train = (...args: string[]) => bpe(["train", "text.txt", "-w", "1", ...args], { cwd: home });
 
-/** Returns tokens that join a whole character with a part of another, or begin inside one. */
+/**
+ * Returns the tokens that are not whole characters. Leaves out single bytes, and tokens of two or three bytes that
+ * begin with the first byte of a character, which are taken for the beginning of one character.
+ */
 function broken(directory: string): string[] {
   const vocabulary = JSON.parse(readFileSync(join(home, directory, "vocab.json"), "utf8"));
   return Object.keys(vocabulary).filter((token) => {
@@ -67,7 +70,7 @@ test("a training that has only forbidden pairs left ends early, with the usual w
   put(home, "few.txt", "é日é日é日");
   const learn = (...args: string[]) =>
     bpe(["train", "few.txt", "-p", "none", "-n", "300", "-o", "few", "-w", "1", ...args], { cwd: home });
-  // 1 + 2 merges complete é and 日, and three more join all six.
+  // One merge completes é, and two complete 日. Three more join the six characters into one token.
   const { code, stderr } = learn("--whole-characters");
   expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining("warning") });
   const { mergeCount, options } = JSON.parse(readFileSync(join(home, "few", "training.json"), "utf8"));

@@ -61,7 +61,7 @@ export function scriptsOf(page: string): Script[] {
 
 export type Played = { readonly script: Script; readonly code: number | null; readonly printed: string };
 
-/** Without `python`, leaves out scripts in Python. */
+/** Runs the scripts of a page in the directory. Without `python`, leaves out those in Python. */
 export function play(page: string, directory: string, python?: string): Played[] {
   copyFileSync(join(root, "LICENSE"), join(directory, "LICENSE"));
   symlinkSync(join(root, "examples"), join(directory, "examples"));
@@ -81,7 +81,7 @@ export function play(page: string, directory: string, python?: string): Played[]
       const path = join(environment.TMPDIR, `bpe-page-${process.pid}.script`);
       writeFileSync(path, script.text);
       const command = script.language === "sh" ? ["bash", "-e", "-o", "pipefail", path] : [python!, path];
-      // One pipe for stdout and stderr keeps the order of lines.
+      // Stdout and stderr are the same pipe, so that their lines are in the order in which they were written.
       const run = Bun.spawnSync(["sh", "-c", 'exec "$@" 2>&1', "sh", ...command], {
         cwd: directory,
         env,
@@ -104,7 +104,7 @@ function writeTexts(directory: string): void {
   writeFileSync(join(directory, "corpus.txt"), documents.join("<|endoftext|>"));
   writeFileSync(join(directory, "german.txt"), documents[0]!);
   mkdirSync(join(directory, "data"));
-  // The records omit the first document, which is german.txt.
+  // The records omit the first document, which is german.txt, so that a training on them has not seen german.txt.
   const records = documents.slice(1).map((text) => `${JSON.stringify({ text })}\n`);
   writeFileSync(join(directory, "data/1.jsonl"), records.slice(20).join(""));
   writeFileSync(join(directory, "data/2.jsonl.gz"), gzipSync(records.slice(0, 20).join("")));
@@ -136,7 +136,7 @@ export function isShown({ info, text: output }: Omit<Block, "line">, printed: st
   return new RegExp(`^${lines.join("")}$`).test(`${settled(printed)}\n`);
 }
 
-/** Replaces numbers with their units, so that "1 file" equals "3 files". */
+/** Replaces numbers and their units, so that "1 file" equals "3 files", and "2 MB" equals "9 GB". */
 const withoutNumbers = (text: string) =>
   settled(text)
     .replaceAll(/[\d,.]*\d( [kMG]?B\b| %)?/g, "#")

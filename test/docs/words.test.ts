@@ -9,7 +9,10 @@ const docs = [...new Bun.Glob("docs/**/*.md").scanSync(root)].sort();
 /** Pages for users of `bpe`. The other pages are for readers of the code. */
 const userPages = ["README.md", ...docs.filter((path) => !path.startsWith("docs/internals/"))];
 
-/** The maximum number of blocks that no test can run. Their fences say `elsewhere`. */
+/**
+ * The maximum number of blocks that no test can run, because they need systemd, other programs or the network. Their
+ * fences say `elsewhere`.
+ */
 const elsewhereMax = 6;
 
 describe("every block of a user page is run, or says why not:", () => {

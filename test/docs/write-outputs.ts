@@ -1,12 +1,12 @@
-// `npm run suite examples -- docs/nightly.md` writes the output of the page's examples into its output blocks. Without
-// names, all pages.
+// `npm run suite examples -- docs/nightly.md` runs the examples of the page, and writes their output into its output
+// blocks. If no page is named, it does so for all pages.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isShown, play, playedPages, root } from "./play.ts";
 
 const columns = 110;
-/** Cuts lines that are too long after a word, and ends them in `…`. */
+/** Formats an output for a page: a line that is too long is cut after a word, and ends in `…`. */
 const shown = (printed: string) =>
   printed
     .replaceAll(/[ \t]+$/gm, "")
@@ -20,7 +20,7 @@ for (const path of named.length > 0 ? named : playedPages()) {
   const directory = mkdtempSync(join(tmpdir(), "bpe-page-"));
   const lines = readFileSync(join(root, path), "utf8").split("\n");
   const played = play(lines.join("\n"), directory, existsSync(python) ? python : undefined);
-  // From the last to the first, so that preceding blocks keep their line numbers.
+  // Goes from the last block to the first, so that the line numbers of preceding blocks stay valid.
   for (const { script, code, printed } of played.toReversed()) {
     if (code !== 0) {
       console.error(`${path}:${script.line}: exit code ${code}\n${printed}`);

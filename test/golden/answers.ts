@@ -49,7 +49,7 @@ const maskJson = (text: string) =>
     1,
   );
 
-/** Masks what differs from run to run. */
+/** Masks what differs from run to run: times, speeds, memory, versions, process ids and the directory. */
 export function mask(text: string, directory = ""): string {
   const here = directory === "" ? text : text.replaceAll(directory, "DIR");
   return (
@@ -57,7 +57,7 @@ export function mask(text: string, directory = ""): string {
       .replace(/\d{4}-\d\d-\d\d([T ]\d\d[:-]?\d\d[:-]?\d\d(\.\d+)?Z?)/g, "TIME")
       .replace(/\b(\d+ h )?(\d+ min )?[\d,.]+ (ms|s)\b/g, "TIME")
       .replace(/[\d,.]+( ([kMGT]?B|merges|ids|tokens))?\/s/g, "SPEED")
-      // The summary names these stages only if they take a second or longer.
+      // The summary names these stages only if they take a second or longer, so they are removed.
       .replace(/, (writing|opening files and numbering tokens) TIME\b/g, "")
       .replace(/[\d,.]+ [kMGT]?B( memory| of memory| at its peak)/g, "SIZE$1")
       .replace(/\b\d+\.\d+\.\d+( \(Bun |, Bun )[\d.]+(, commit (unknown|[0-9a-f]+(-dirty)?))?/g, "VERSION")
@@ -66,7 +66,7 @@ export function mask(text: string, directory = ""): string {
   );
 }
 
-/** Masks a text on stderr, and removes its lines of progress. */
+/** Masks a text on stderr, and removes its lines of progress, whose number depends on the machine. */
 function maskStderr(text: string, directory: string): string {
   const lines = mask(text, directory).split("\n");
   const isProgress = (line: string) =>
@@ -77,7 +77,7 @@ function maskStderr(text: string, directory: string): string {
     .join("\n");
 }
 
-/** Reads an output file, and masks what differs from run to run. */
+/** Reads an output file. In records, logs and pages, masks what differs from run to run. */
 export async function fileOutput(path: string, directory: string): Promise<Output> {
   if (statSync(path).size > 64 << 20) {
     const hash = createHash("sha256");
@@ -178,7 +178,10 @@ const maskTextOf = (stdout: Uint8Array, cwd: string) =>
     ? stdout
     : Buffer.from(mask(Buffer.from(stdout).toString("latin1"), cwd), "latin1");
 
-/** Leaves out the cache, whose file names depend on the program's version and on paths. */
+/**
+ * Returns the files in an output directory, except those of a cache, whose names depend on the program's version and on
+ * paths.
+ */
 export const filesOf = (directory: string) =>
   [...new Bun.Glob("**/*").scanSync({ cwd: directory, dot: true })]
     .filter((path) => !path.startsWith("cache/"))

@@ -350,7 +350,8 @@ describe.skipIf(driver === undefined)("the core in C", () => {
     }
   });
 
-  // The longest distances reach past the block of text that the search reads at once.
+  // After an incomplete token, the search reads a block of text at once. The longest distances between the incomplete
+  // and the whole token reach past the end of that block.
   test("finds a long added token at every distance from text that resembles it", () => {
     for (const length of [4, 5, 16, 17, 33, 64, 65, 100]) {
       const content = `<${"|".repeat(length - 2)}>`;

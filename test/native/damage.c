@@ -1,5 +1,7 @@
 /*
- * `damage IMAGE SEED FIRST COUNT` uses damaged images with corrected checksums. They must cause no crash and no hang.
+ * Damages an image in many ways, corrects its checksum, and uses the image if it still opens. The result must be an
+ * error or ids, but no crash and no hang. `damage IMAGE SEED FIRST COUNT` prints each round before it begins, and a
+ * summary at the end.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +42,7 @@ static size_t place(const uint8_t *bytes, size_t size) {
   if (below(8) == 0) return PARTS_AT / 2 + below(PARTS_AT / 2 + 8 * PART_COUNT);
   memcpy(part, bytes + PARTS_AT + 8 * below(PART_COUNT), 8);
   if (below(3) == 0 || part[1] == 0 || part[0] >= size || part[1] > size - part[0]) return below((uint32_t)size);
-  /* The beginning of a part determines how the rest is read. */
+  /* The beginning of a part determines how the rest is read, so it is damaged more often. */
   return part[0] + (below(3) == 0 ? below(part[1] < 256 ? part[1] : 256) : below(part[1]));
 }
 
