@@ -40,7 +40,10 @@ import { countPretokens } from "./words/word-tables";
 
 /** Finds added tokens, cuts the text between them into pretokens, and passes these to the taker. */
 
-/** The takers of pretokens. `liftsPieces` lists them as sequences of ids. */
+/**
+ * The takers of pretokens, which count them as words, encode them, list them as sequences of ids (to learn superwords),
+ * or mark where they start.
+ */
 const countsWords: u32 = 0;
 const encodesWords: u32 = 1;
 const liftsPieces: u32 = 2;
@@ -56,21 +59,29 @@ let areAllSpecial: bool = false;
 /** The length in bytes of the token that was found last. */
 export let foundLength: i32 = 0;
 
-/** A call stops soon after this many bytes, or `liftedSliceBytes`, because no signal is handled during a call. */
+/**
+ * A call stops soon after this many bytes, or after `liftedSliceBytes` if it lists pretokens as ids, because no signal
+ * is handled during a call.
+ */
 const sliceBytes: i32 = isSmallScale ? 64 : 1 << 20;
 
 let isInsideDocument: bool = false;
 let documentCount: u64 = 0;
-/** The position where the search for tokens continues. It may be after `pos`. */
+/**
+ * The position where the search for tokens continues. It may be after `pos`, because the search runs ahead of the scan.
+ */
 let searchPos: i32 = 0;
 
 /** The current call ends when the scan has reached this position. */
 let pausePos: i32 = 0;
 
-/** Tokens are searched for this far beyond a block, because masks must not mistake one for text. */
+/**
+ * Tokens are searched for up to this many bytes beyond a block. Masks read ahead that far, and must not mistake a token
+ * for text.
+ */
 const searchedAfterBlock: i32 = 2 * masksLookAhead;
 
-/** For look-aheads far beyond a block, tokens are searched for in steps of this many bytes. */
+/** Look-aheads may need text far beyond a block. For these, tokens are searched for in steps of this many bytes. */
 const aheadBytes: i32 = isSmallScale ? 32 : 1 << 17;
 /** The search for tokens that look-aheads need has reached this position. */
 let aheadPos: i32 = 0;
@@ -82,7 +93,10 @@ export function takeToEncode(): void {
   taker = encodesWords;
 }
 
-/** Sets up the search for the tokens of a description, which must stay in memory. */
+/**
+ * Sets up the search for the tokens of a description (text/description.ts), which must stay in memory. Returns false if
+ * memory runs out.
+ */
 export function useTokens(description: usize): bool {
   const records = recordsOf(description);
   const search = newSearch(records, tokenCountOf(description), contentsOf(description));
@@ -93,7 +107,7 @@ export function useTokens(description: usize): bool {
   return true;
 }
 
-/** Applies to the following texts. `areSpecialKept`: special tokens stay text. */
+/** Sets, for the following texts, whether tokens are searched for, and whether special tokens stay text. */
 export function lookForTokens(areFound: bool, areSpecialKept: bool): void {
   const isSearched = areFound && !(areSpecialKept && areAllSpecial);
   findsTokens = isSearched && changetype<usize>(addedTokens) !== 0;
@@ -116,7 +130,7 @@ export function takeToMark(): void {
   taker = marksStarts;
 }
 
-/** Begins a text at `at`. `isInside`: it continues a document that began in another range. */
+/** Begins a text at `at`. `isInside`: the text continues a document that began in another range. */
 export function openText(at: i32, isInside: bool): void {
   startDocument(at);
   searchPos = at;
@@ -124,7 +138,7 @@ export function openText(at: i32, isInside: bool): void {
   isInsideDocument = isInside;
 }
 
-/** Lowers all positions by `delta`, after the text has moved. */
+/** Lowers all positions by `delta`, because the text has moved to the front by that many bytes. */
 export function moveText(delta: i32): void {
   shiftText(delta);
   searchPos -= delta;
@@ -150,7 +164,10 @@ export function takeText(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, 
   return takeTo(end, sureEnd, lastStop, lastLimit, endsText);
 }
 
-/** Reads the character at `rangeEnd`, which may settle a pretoken that ends there. */
+/**
+ * Reads the character at `rangeEnd`, because it may settle a pretoken that ends there. The character itself belongs to
+ * the next range. Returns 1, or -1 if memory ran out.
+ */
 export function lookAhead(rangeEnd: i32, limit: i32): i32 {
   beginSlice();
   if (pos === rangeEnd) scanTo(rangeEnd + 1, limit, limit < rangeEnd + 4);
@@ -214,13 +231,19 @@ function takeTo(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, endsText:
   return 0;
 }
 
-/** Returns the position up to which tokens are searched for, and look-aheads may read. */
+/**
+ * Returns the position up to which tokens are searched for, so that look-aheads may read that far. It is at least four
+ * bytes after the block, or `sureEnd` if that is before.
+ */
 function searchAhead(blockEnd: i32, sureEnd: i32): i32 {
   if (aheadPos < blockEnd + 4) aheadPos = min(blockEnd + aheadBytes, sureEnd);
   return aheadPos;
 }
 
-/** Returns where the next token begins, or `stop`. A token that stays text still consumes its text. */
+/**
+ * Returns the position of the next token that begins before `stop` and ends by `end`; `stop` if there is none. A
+ * special token that stays text is skipped, so no token is found inside it.
+ */
 function nextToken(stop: i32, end: i32): i32 {
   if (!findsTokens) return stop;
   while (searchPos < stop) {
@@ -233,7 +256,10 @@ function nextToken(stop: i32, end: i32): i32 {
   return stop;
 }
 
-/** Returns the first position in [from, stop) of a token that ends by `limit`, or `stop`. Sets `foundLength`. */
+/**
+ * Returns the first position in [from, stop) where a token begins that ends by `limit`; `stop` if there is none. Sets
+ * `foundLength`.
+ */
 export function nextOccurrence(from: i32, stop: i32, limit: i32): i32 {
   if (!findsTokens) return stop;
   const found = findToken(addedTokens, from, stop, limit);
@@ -256,7 +282,10 @@ function beginSlice(): void {
   else if (taker === liftsPieces) startPieces();
 }
 
-/** Passes the settled ends on. Returns false if memory runs out. */
+/**
+ * Passes the settled ends to the pattern's next automaton, if there is one, else to the taker. Returns false if memory
+ * runs out.
+ */
 function takeEnds(): bool {
   if (endCount === 1) return true;
   let isTaken: bool;

@@ -1,4 +1,6 @@
-// The text module of the kernel, with a memory of its own: most tokenizers count and encode without it.
+// The text module of the kernel. It finds added tokens, normalizes texts, decodes ids, and finds offsets, parts with a
+// limited number of ids, and what an edit changes. It is a module of its own, with its own memory, because most
+// tokenizers count and encode without it.
 
 export {
   barredAddress,

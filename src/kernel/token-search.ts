@@ -134,7 +134,10 @@ export function newSearch(records: usize, count: u32, contents: usize): TokenSea
   return reserveTrie(search, stateMax) && buildTrie(search) ? search : null;
 }
 
-/** Finds the longest prefix that the tokens with each first byte share; none if there are too many. */
+/**
+ * Finds the prefixes: for each first byte of tokens, the longest prefix that all tokens with this byte share. There are
+ * none if the tokens have more than `prefixCountMax` first bytes.
+ */
 function makePrefixes(search: TokenSearch): void {
   /** 1 + the index of the prefix with this first byte. */
   const indices = search.rootChildren;
@@ -312,7 +315,7 @@ function childOf(labels: usize, firstChildren: usize, state: u32, label: u8): u3
   return low < end && load<u8>(labels + low) === label ? low : 0;
 }
 
-/** Begins a text at an address. Bytes before `limit` may be read. */
+/** Begins a text at an address, and forgets the previous one. Bytes before `limit` may be read. */
 export function openSearch(search: TokenSearch, text: usize, limit: i32): void {
   search.text = text;
   search.limit = limit;
@@ -322,8 +325,9 @@ export function openSearch(search: TokenSearch, text: usize, limit: i32): void {
 }
 
 /**
- * Returns the position of the first token in [from, stop) that ends by `limit`, or `stop`. Sets `found`. Until the next
- * `openSearch`, `from` must not be lower than any earlier `from` or result.
+ * Returns the position of the first token that begins in [from, stop) and ends by `limit`; `stop` if there is none.
+ * Sets `found` to the token's number. Until the next `openSearch`, `from` must not be lower than any earlier `from` or
+ * result.
  */
 export function findToken(search: TokenSearch, from: i32, stop: i32, limit: i32): i32 {
   if (search.longestBytes === 0) return stop;
@@ -354,7 +358,10 @@ function placeOf(search: TokenSearch, index: i32): i32 {
   return load<i32>(search.places + (index << 2));
 }
 
-/** Returns the first position in [from, stop) where a token may begin, or `stop`. */
+/**
+ * Returns the first position in [from, stop) where a token may begin, or `stop`. Sets `found` to the number of a token
+ * with the prefix there, which is the token itself if `arePrefixesWhole`.
+ */
 function nextCandidate(search: TokenSearch, from: i32, stop: i32): i32 {
   if (search.prefixCount === 0) return min(from, stop);
   let first = stop;
@@ -384,7 +391,7 @@ function findPrefix(search: TokenSearch, prefix: usize, stop: i32): void {
   store<u32>(prefix, u32(place < end), 8);
 }
 
-/** Returns the first position in [from, stop) where the `length` bytes at `prefix` occur, or `stop`. */
+/** Returns the first position in [from, stop) of a text where the `length` bytes at `prefix` occur, or `stop`. */
 function placeOfPrefix(text: usize, from: i32, stop: i32, prefix: usize, length: u32): i32 {
   const first = load<u8>(prefix);
   const last = load<u8>(prefix + length - 1);
@@ -449,8 +456,8 @@ function readBlock(search: TokenSearch, from: i32): void {
 }
 
 /**
- * Reads [from, limit) backwards. Lists in `places` and `numbers` the tokens that begin before `to`. Returns their
- * number.
+ * Reads [from, limit) backwards. Lists in `places` the positions in [from, to) where a token begins that ends by
+ * `limit`, and in `numbers` the longest token at each. Returns the length of the lists.
  */
 function matchBackwards(search: TokenSearch, from: i32, to: i32, limit: i32): i32 {
   const text = search.text;

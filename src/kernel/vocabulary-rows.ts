@@ -1,7 +1,8 @@
 /**
  * Rows of vocabulary files. A row has the halves of a merge, or a token and its id, with separators around and between
- * them. Rows are written to a buffer until it is full, or until a row has to be written by JavaScript: if a token is too
- * long to be kept (src/tokenizer/token-bytes.ts), or an entry is below 0.
+ * them. Rows are written to a buffer until it is full, or until a row has to be written by JavaScript, because a token
+ * is too long to be kept (src/tokenizer/token-bytes.ts), or because an id is neither a byte nor a learned token (its
+ * entry is below 0).
  *
  *   STRUCTURE    FIELD      SIZE             MEANING
  *   tokens       kept       any              the kept tokens' bytes, end to end
@@ -37,7 +38,10 @@ const padding: u8 = 61; // =
 const space: u8 = 32;
 const newline: u8 = 10;
 
-/** Fills `tokens` (above): the single bytes, then the halves of each merge. Returns the number of kept bytes. */
+/**
+ * Fills `tokens` (above): the 256 single bytes, then for each merge the token that it makes of its two halves. Returns
+ * the number of kept bytes; up to 7 bytes after them are written, too.
+ */
 export function makeTokens(
   mergeCount: u32,
   lefts: usize,
@@ -62,7 +66,7 @@ export function makeTokens(
     store<i32>(starts + token, length > keptBytesMax ? -1 : keptCount);
     if (length > keptBytesMax) continue;
     const to = kept + keptCount;
-    // Both halves are kept, because this token is short enough.
+    // This token is short enough to be kept, so its halves are kept, too.
     copyKept(kept + load<u32>(starts + left), to, leftLength);
     copyKept(kept + load<u32>(starts + right), to + leftLength, length - leftLength);
     keptCount += length;
@@ -97,7 +101,10 @@ export function rowsEnd(): usize {
   return end;
 }
 
-/** Writes rows for the merges [first, stop). Returns the first merge not written. A row may begin at `limit`. */
+/**
+ * Writes rows for the merges [first, stop). Returns the first merge that was not written. The last row may begin at
+ * `limit`, so the buffer must have room for one more row after it.
+ */
 export function writeMerges(
   first: u32,
   stop: u32,
@@ -121,7 +128,10 @@ export function writeMerges(
   return merge;
 }
 
-/** Writes rows for the ids [first, stop). Returns the first id that was not written. */
+/**
+ * Writes rows for the ids [first, stop): the token, and the id in decimal. Returns the first id that was not written.
+ * `limit` is as for `writeMerges`.
+ */
 export function writeIds(
   first: u32,
   stop: u32,
@@ -144,7 +154,10 @@ export function writeIds(
   return id;
 }
 
-/** Writes rows for the ids [first, stop): token in base64, space, id. Returns the first id not written. */
+/**
+ * Writes rows for the ids [first, stop): the token in base64, a space, the id in decimal. Returns the first id that was
+ * not written. `limit` is as for `writeMerges`.
+ */
 export function writeRanks(first: u32, stop: u32, digits: usize, to: usize, limit: usize): u32 {
   let id = first;
   for (; id < stop && to <= limit; id++) {
@@ -198,7 +211,10 @@ function writeDecimal(number: u32, to: usize): usize {
   return to + digitCount;
 }
 
-/** Returns number / 10, exact for every u32. Faster than a division in the first compiler tier. */
+/**
+ * Returns number / 10, exact for every u32. The first compiler tier of a JavaScript engine would divide, which is
+ * slower.
+ */
 function tenth(number: u32): u32 {
   return <u32>((<u64>number * 0xcccccccd) >> 35);
 }

@@ -41,7 +41,10 @@ export type Seeds = {
   readonly seedTokenCount: number;
 };
 
-/** Gives added tokens the bytes that their texts spell as keys of HF's vocabulary: "Ġlo" is also " lo". */
+/**
+ * Gives each added token the bytes that its text spells if it is read as a key of HF's vocabulary. In HF's files, added
+ * tokens are keys like all others, so an added token "Ġlo" is also the merged token " lo".
+ */
 export function withKeyBytes(base: TokenizerParts): TokenizerParts {
   const { tokens } = base;
   const others = tokenizers.allAddedTokens(base).flatMap(({ id, content }): [number, Uint8Array][] => {
@@ -65,7 +68,10 @@ export function* startTokensOf(base: TokenizerParts): Generator<undefined, Start
   return { count: idLimit, spelling: { bytes, starts }, known: yield* findTokensWithoutMerge(base) };
 }
 
-/** Returns the tokens that the base's merges do not produce, except those whose key no merge can spell. */
+/**
+ * Returns the tokens that the base's merges do not produce from the tokens' own bytes. Leaves out tokens whose key has
+ * characters that represent no byte, because no merge can spell such a key.
+ */
 function* findTokensWithoutMerge(base: TokenizerParts): Generator<undefined, KnownToken[]> {
   const { tokens, model } = base;
   const contents = new Map(tokenizers.allAddedTokens(base).map(({ id, content }) => [id, content]));
@@ -94,7 +100,10 @@ const keyOf = byteCharacters.encode;
 /** Upper bound of the bytes of all new tokens: they are kept in memory and written as text. */
 const newBytesMax = 2 ** 28;
 
-/** Assigns ids to the learned merges. A merge that produces a token in `known` gets its id. */
+/**
+ * Assigns ids to the learned merges. `known` are the base's tokens without a merge. A merge that produces one of them
+ * gets that token's id.
+ */
 export function numberExtension(
   base: TokenizerParts,
   merges: Merges,
@@ -167,7 +176,10 @@ export function addSpecials(extension: changes.Extension, texts: readonly string
   };
 }
 
-/** Returns the merges that produce the seeds. `keys` maps the keys of the base's tokens to ids. */
+/**
+ * Returns the merges that produce the seeds from the base's tokens, and facts about the seeds. `keys` maps the key of
+ * each token of the base to its id.
+ */
 export function findSeedMerges(
   base: TokenizerParts,
   keys: ReadonlyMap<string, number>,
@@ -198,7 +210,11 @@ export function findSeedMerges(
   };
 }
 
-/** Returns seeds that never become a token after a space, because the base merges the space with their beginning. */
+/**
+ * Returns seeds that never become a token after a space, because the base merges the space with their beginning. Only
+ * seeds that start with a letter are checked, if the pattern joins them with a space, and if the seed with a space is
+ * not also given.
+ */
 function spacelessSeeds(
   pattern: CompiledPattern,
   seeds: readonly string[],
@@ -293,7 +309,8 @@ export function* checkReachable(
   let byteCount = 0;
   for (const { id, bytes } of extension.tokens) {
     const ids = merger.merge(bytes);
-    // Merges of the base, which come first, may use a token that only a new merge produces.
+    // Merges of the base come first. One that uses a token that only a new merge produces may now apply for the first
+    // time, and join these bytes differently.
     if (ids.length !== 1 || ids[0] !== id) throw unreachable(base, id, bytes, seedTokenCount);
     byteCount += bytes.length + 64;
     if (byteCount < 1 << 19) continue;
@@ -341,7 +358,8 @@ export function* ranksObstacle(
   yield;
   const ranks = new WordMerger({ ...model, wholeTokens: null });
   yield;
-  // tiktoken merges any two neighbours that form a token of the file.
+  // tiktoken merges any two neighbours that form a token of the file, so it may join the bytes of a new token
+  // differently.
   const lost = extension.tokens.find((token) => ranks.merge(token.bytes)[0] !== token.id);
   return lost === undefined
     ? null

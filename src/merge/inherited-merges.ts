@@ -21,8 +21,9 @@ export function modelOfMerges({ left, right }: LearnedPairs): EncodingModel {
 }
 
 /**
- * The inherited merges to keep. A merge is kept if its pair ever occurred in the words of the second stage, even if
- * other merges had consumed each occurrence before its turn.
+ * The merges that the second stage (superwords) keeps of those that it inherits from the first. A merge is kept if its
+ * pair ever occurred in the words of the second stage, even if other merges had consumed each occurrence before its
+ * turn.
  *
  *   ARRAY        TYPE          LENGTH            MEANING
  *   isKept       Uint8Array    mergeCount        1 if merge k is kept
@@ -36,7 +37,10 @@ type KeptMerges = {
   readonly positionCount: number;
 };
 
-/** Halves of merges by token number: 0-255 are bytes, 256 + k is made by merge k from lower ones. */
+/**
+ * Halves of merges by token number: 0-255 are the bytes, and merge k makes token 256 + k from tokens with lower
+ * numbers.
+ */
 type Halves = Pick<encodingModels.RankedMerges, "left" | "right">;
 
 /** The maximum number of tokens between two yields. A single word may have more. */
@@ -49,7 +53,7 @@ const wordsAtOnce = scaled(1 << 18, 3);
  *
  * Each token of the words was created by merges that its halves determine, down to bytes. So the words determine how
  * often each merge was applied. Even if a merge was never applied, its pair may have occurred for a while, until
- * another merge consumed one of the two tokens.
+ * another merge consumed one of the two tokens. `Boundaries` looks for such pairs.
  */
 export function* findKeptMerges(
   words: wordTables.TokenWords | RecordWords,
@@ -108,7 +112,10 @@ const knownPairsMax = scaled(1 << 20, 4);
 class Boundaries {
   /** The unapplied merges, by their left half. */
   private readonly byLeft = new Map<number, number[]>();
-  /** The flags of each token, which ends with itself, its right half, that one's right half, and so on. */
+  /**
+   * For each token, `mayEnd` if it ends with the left half of an unapplied merge, and `mayBegin` if it begins with the
+   * right half of one. A token ends with itself, with its right half, with the right half of that, and so on.
+   */
   private readonly flags: Uint8Array;
   private readonly known = new Set<number>();
   private readonly tokenCount: number;
@@ -192,7 +199,10 @@ class Boundaries {
     }
   }
 
-  /** Whether the token `wanted` began where `top` begins, and existed at some moment between merges `from` and `to`. */
+  /**
+   * Whether the token `wanted` began where `top` begins, and existed at some moment between merges `from` and `to`.
+   * `usedBy` is the merge that consumed `top`.
+   */
   private wasBegin(top: number, usedBy: number, wanted: number, from: number, to: number): boolean {
     let end = usedBy;
     for (let token = top; ; token = this.merges.left[token - byteCount]!) {
@@ -206,7 +216,10 @@ class Boundaries {
 /** The kept inherited merges, and the new number of each token by its old one; -1 if it is dropped. */
 type Renumbered = { readonly merges: Merges; readonly numbers: Int32Array };
 
-/** Renumbers the kept inherited merges. `counts` are from the first stage, `replacedCounts` from the second. */
+/**
+ * Renumbers the kept inherited merges. In the result, `counts` are from the first stage, and `replacedCounts` from the
+ * words of the second.
+ */
 export function keepInherited(merges: Merges, { isKept, madeCounts }: KeptMerges): Renumbered {
   const numbers = new Int32Array(byteCount + merges.mergeCount).fill(-1);
   for (let byte = 0; byte < byteCount; byte++) numbers[byte] = byte;
@@ -235,7 +248,8 @@ export function renumberCounts(counts: Float64Array, numbers: Int32Array): Float
 export type Inherited = {
   readonly startTokens: StartTokens;
   /**
-   * How many inherited merges add an entry to the vocabulary: with `huggingface`, those that spell no special token.
+   * How many inherited merges add an entry to the vocabulary. All do, except that under `huggingface` a merge that
+   * spells a special token does not.
    */
   readonly entryCount: number;
 };

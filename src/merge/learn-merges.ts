@@ -31,7 +31,7 @@ export type Settings = CutSettings &
     readonly vocabSize: number;
     /** Whether special tokens get the first ids although `compat` would give them the last ones. */
     readonly specialTokensFirst?: true;
-    /** The smaller sizes, ascending. */
+    /** The smaller sizes of vocabularies that are written as well, each into a directory of its own; ascending. */
     readonly smallerSizes: readonly number[];
     /** Vocabularies are filled with reserved tokens to a multiple of this number. */
     readonly padTo: number;
@@ -41,7 +41,10 @@ export type Settings = CutSettings &
     readonly like: modelSettings.Like | null;
     /** Texts that become tokens regardless of their counts: their merges come first. */
     readonly seedTokens?: readonly string[];
-    /** How merges are balanced among languages; if left out, the language with the most tokens gets each merge. */
+    /**
+     * How merges are balanced among languages. If left out, and there are languages, each merge is for the language
+     * whose text has the most tokens.
+     */
     readonly parity?: trainingRecords.Parity;
   };
 
@@ -139,7 +142,8 @@ export function mergeOptionsOf(training: Settings, vocabSize: number, run: Merge
     ...tokenLimits(training),
     specialTokens,
     ...(seedTokens && { firstMerges: seedMerges(seedTokens) }),
-    // Called only for a large text: looking for free memory and cores takes half a millisecond.
+    // A function, which is called only for a large text, because looking for free memory and cores takes half a
+    // millisecond.
     threadCount: () => mergeThreads(run),
   };
 }
@@ -177,7 +181,7 @@ export async function learnPairs(
   return runMerging(work, wordTables.sizeOfWords(words), mergeOptions, { tellMemory, report, stage });
 }
 
-/** Runs a generator that learns merges, and reports its progress and memory. */
+/** Runs a generator that learns merges, reports its progress and its estimated memory, and returns its result. */
 export async function runMerging<Found extends Merges | undefined>(
   work: Generator<MergeProgress, Found>,
   size: wordTables.TokenWordsSize,

@@ -20,7 +20,10 @@ import {
 } from "./learn-merges.ts";
 import { trainInPlace, trainMerges } from "./train-merges.ts";
 
-/** Runs the second stage. Returns all merges, starting with the kept ones of the first stage. */
+/**
+ * Runs the second stage: encodes the pretokens of the corpus by the merges of the first stage, and learns more merges
+ * from the resulting tokens. Returns all merges, starting with the kept ones of the first stage.
+ */
 export async function learnSuperwords(
   training: Settings,
   run: Corpus,

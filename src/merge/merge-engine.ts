@@ -13,7 +13,10 @@ import {
 import type { MergeTuning } from "./merge-options.ts";
 import { readMerges } from "./read-merges.ts";
 
-/** Learns merges with a new engine. Returns undefined if a memory turns out to be too small. */
+/**
+ * Learns the merges with an engine that is set up. Returns undefined if a memory turns out to be too small, which may
+ * happen midway.
+ */
 export function* learnMerges(
   engine: MergeEngine,
   words: MergeWords,
@@ -66,7 +69,10 @@ export function* prepareEngine(
 
 const pauses = ["finished", "slice used up", "large pair on top", "top below threshold", "no room"] as const;
 
-/** Merges until the slice is used up or the engine must pause. With several memories, only finds the pair. */
+/**
+ * Merges until the slice is used up or the engine must pause. With several memories, only finds the pair to merge next;
+ * `mergeInSlices` then merges it.
+ */
 function mergeUntilPause({ memories, budget }: MergeEngine): (typeof pauses)[number] {
   const [{ exports }] = memories as [MergeMemory];
   const advance = memories.length > 1 ? exports.lookAtTop : exports.mergeUntilPause;
@@ -101,7 +107,9 @@ const countTooLarge = () =>
     hint: "divide all word counts by the same number, or train on a part of the input",
   });
 
-/** A rebuild lowers the threshold for about this many pairs per remaining merge, and `sparePairs` more. */
+/**
+ * A rebuild lowers the threshold until about this many pairs for each remaining merge, and `sparePairs` more, reach it.
+ */
 const pairsPerMerge = 4;
 const sparePairs = 64;
 
@@ -147,7 +155,10 @@ export function* rebuildIndex({ memories, budget, limits }: MergeEngine): Genera
 /** The fixed work of a merge, counted as list entries: for the queue, the hash table and the new token. */
 const mergeWork = 64;
 
-/** Finishes a merge that has begun in the first memory. Returns false if a memory is too small. */
+/**
+ * Finishes a merge that has begun in the first memory but cannot end there in one call, because its list is long, the
+ * arena is full, there are several memories, or the caller chose the pair. Returns false if a memory is too small.
+ */
 export function* mergeInSlices(
   { memories, budget }: MergeEngine,
   joinNeighbours: JoinNeighbours,
@@ -180,7 +191,10 @@ export function* mergeInSlices(
   return true;
 }
 
-/** Begins the first memory's merge in another memory. Returns false if that is too small. */
+/**
+ * Begins the first memory's merge in another memory, with the same threshold. Returns false if the other memory is too
+ * small.
+ */
 function followMerge({ exports }: MergeMemory, { exports: other }: MergeMemory): boolean {
   other.adoptThreshold(exports.thresholdNow());
   return other.followMerge(exports.largeLeft(), exports.largeRight()) === 1;
@@ -235,11 +249,15 @@ function* copyWords(
   }
 }
 
-// The functions below exchange counts between the memories of an engine: each counts its own words.
+// The functions below add up counts over the memories of an engine, because each memory counts only the pairs and the
+// neighbours in its own words (src/kernel/merge/memory-exchange.ts).
 
 const bytePairCount = 1 << 16;
 
-/** Sums the weights of byte pairs over all memories. Each memory needs its own numbers of occurrences. */
+/**
+ * Sums the weights of byte pairs over all memories. The numbers of occurrences are not summed, because each memory
+ * needs its own.
+ */
 function joinBytePairs(memories: readonly MergeMemory[]): void {
   if (memories.length === 1) return;
   const totals = new Float64Array(bytePairCount);
@@ -323,7 +341,10 @@ function neighbourJoiner(memories: readonly MergeMemory[]): JoinNeighbours {
   };
 }
 
-/** Adds the pairs of the other memories to the first. Returns false if they do not fit. */
+/**
+ * While the index is rebuilt, adds the pairs of the other memories and their counts to the first memory. Returns false
+ * if they do not fit there.
+ */
 function* joinPairs(memories: readonly MergeMemory[], budget: WorkBudget): Generator<MergeProgress, boolean> {
   const [first, ...others] = memories as [MergeMemory, ...MergeMemory[]];
   let hasRoom = true;
@@ -354,7 +375,10 @@ function* keepSamePairs(
   for (const { exports } of others) exports.startKeepingGiven();
 }
 
-/** Copies the counts of the first memory to the pairs of another one, before its compaction. */
+/**
+ * Copies the counts of the first memory to the pairs of another one, whose compaction then drops the lists of pairs
+ * with counts below the threshold.
+ */
 function* refreshCounts(
   first: MergeMemory,
   memory: MergeMemory,
@@ -369,7 +393,7 @@ function* refreshCounts(
   });
 }
 
-/** Calls `take` with the pair records of a memory, in parts that fit into the exchange region. */
+/** Calls `take` with the pair records of a memory, as many at a time as fit into the exchange region and a slice. */
 function* exchangePairs(
   from: MergeMemory,
   budget: WorkBudget,

@@ -1,17 +1,25 @@
 import { kernels, startWorker, type WorkerThread } from "#runtime";
 
-/** The layout of a memory (src/kernel/merge/merge-regions.ts), the same for its threads. */
+/** The layout of a memory (src/kernel/merge/merge-regions.ts). All threads that share the memory use the same one. */
 export type MergePlan = {
-  /** Words [first, end) of the table are in this memory; both are 0 if there is no table. */
+  /**
+   * Words [first, end) of the table are in this memory. Both numbers are 0 if there is no table, because the words were
+   * counted in this memory.
+   */
   readonly first: number;
   readonly end: number;
   readonly firstStart: number;
   readonly wordCount: number;
   readonly positionCount: number;
   readonly positionBytes: number;
-  /** Where the regions begin: 0, or the first free byte if the words were counted in this memory. */
+  /**
+   * Where the regions begin: at 0 in a new memory, or at the first free byte if the words were counted in this memory.
+   */
   readonly firstByte: number;
-  /** One more than the largest id in the words, or 0 if ids are start tokens. */
+  /**
+   * One more than the largest id in the words, if ids are mapped to start tokens; 0 if the ids are start tokens
+   * already.
+   */
   readonly idLimit: number;
   readonly cellCount: number;
   /** The number of memories. */
@@ -45,7 +53,10 @@ export type MergeHelp = {
   readonly capacityBytes: number;
 };
 
-/** Plans the regions of this thread's kernel. Returns the size that the memory must have, or 0. */
+/**
+ * Plans the regions of this thread's kernel. Returns the size in bytes that the memory must have; 0 if the engine does
+ * not fit.
+ */
 export function planRegions({ exports }: kernels.Kernel, plan: MergePlan, capacityBytes: number): number {
   const { wordCount, firstStart, positionCount, positionBytes, cellCount } = plan;
   exports.describeWords(wordCount, firstStart, positionCount, positionBytes, cellCount);
@@ -58,7 +69,10 @@ export function planRegions({ exports }: kernels.Kernel, plan: MergePlan, capaci
   return exports.planRegions(plan.threadCount, capacityBytes);
 }
 
-/** Helper threads, which process parts of long lists. The main thread does not wait for them to start. */
+/**
+ * Helper threads, which process parts of long lists. The main thread does not wait for a helper that has not started
+ * yet.
+ */
 export type MergeHelpers = { end(): void };
 
 export function startMergeHelpers({

@@ -17,7 +17,7 @@ import {
   tieOrderOf,
 } from "./merge-options.ts";
 
-/** A merge engine, set up for its task. Its words may be in several memories. */
+/** A merge engine, set up for its task. Its words are in one memory of up to 4 GB, or in several if they do not fit. */
 export type MergeEngine = {
   readonly memories: readonly MergeMemory[];
   readonly limits: MergeLimits;
@@ -46,7 +46,10 @@ export type MergeWords = NumberedTable | NumberedRecords;
 export type NumberedTable = wordTables.TokenWords & (Numbers | { readonly numbers?: undefined });
 export type NumberedRecords = RecordWords & Numbers & { readonly positionCount: number };
 
-/** Sets up an engine; records stay in their memory. Returns undefined if the engine does not fit. */
+/**
+ * Sets up an engine in `memoryCount` memories, or, if the words are records, in the memory that has them. Returns
+ * undefined if the engine does not fit.
+ */
 export function createMergeEngine(
   words: MergeWords,
   memoryCount: number,
@@ -70,8 +73,9 @@ export function createMergeEngine(
   const limits = limitsOf(options, cellCountOfAll);
   const { firstMerges = [] } = options;
   const rule = tieRuleOf(options);
-  // A merge that spells an existing token may not count towards `mergeCountMax`, so `specials` add room. The id
-  // `tokenCapacity` is the boundary of words.
+  // A merge that spells one of the existing tokens in `specials` takes an id, even if it does not count towards
+  // `mergeCountMax`, so there is room for one such merge for each. The id `tokenCapacity`, after that of the last
+  // token, is the boundary of words.
   const { startCount } = rule;
   const tokenCapacity = startCount + limits.mergeCountMax + rule.specials.length;
   if (tokenCapacity >= 2 ** 31) return undefined;
@@ -119,7 +123,10 @@ export function createMergeEngine(
   return { memories, limits, budget: createWorkBudget(tuning.sliceWork), firstMerges, startRising };
 }
 
-/** Cuts the table into slices with about the same number of cells, without splitting words. */
+/**
+ * Cuts the table into slices with about the same number of cells. No word is split, so the cuts do not affect the
+ * merges.
+ */
 function cutWords(words: wordTables.TokenWords, sliceCount: number) {
   const { wordCount, starts } = words;
   const sizeBefore = (word: number) => starts[word]! + word;
@@ -144,7 +151,10 @@ function firstWord(wordCount: number, isAfter: (word: number) => boolean): numbe
   return low;
 }
 
-/** Creates a memory and plans its regions, in at most `bytesMax` bytes; tries half if the system refuses. */
+/**
+ * Creates a memory and plans its regions, in at most `bytesMax` bytes. Each time the system refuses the planned size,
+ * half of it is tried.
+ */
 function createMergeMemory(plan: MergePlan, bytesMax: number): MergeMemory | undefined {
   const kernel = kernels.create();
   for (let capacityBytes = bytesMax; ; ) {
@@ -170,7 +180,9 @@ export const regionsOf = ({ memory: { buffer }, plan: { firstByte }, capacityByt
   new Uint8Array(buffer, firstByte, Math.min(capacityBytes, buffer.byteLength) - firstByte);
 
 /**
- * Requests huge pages for the cells (the first large region) and lists (the last), which superwords access randomly.
+ * Requests huge pages for the cells, which are the first large region, and for the lists, which are the last. With
+ * superwords, both are accessed randomly. With other words, huge pages save no more time than the system takes to clear
+ * them.
  */
 function requestHugeRegions(engine: MergeMemory): void {
   const { exports, plan } = engine;
@@ -200,7 +212,8 @@ function startThreshold(
   const least = Math.min(Math.ceil(limits.countMin), countEnd);
   const rises = tuning.threshold === "rising";
   const dense = rises ? least : Math.min(Math.max(least, tuning.threshold), countEnd);
-  // A rebuild divides the threshold by four or more, so it starts at four times the first value wanted.
+  // A rebuild first divides the threshold by four or more, so before it the threshold is four times the value that the
+  // rebuild may use: the fixed threshold, or, if it rises, a number above every count.
   const first = isIndexed ? dense : 4 * (rises ? countEnd : dense);
   exports.startThreshold(
     first,
@@ -234,7 +247,9 @@ type TieRule = {
   readonly comparesBytes: boolean;
   /** Whether the pair with the smaller bytes wins. */
   readonly smallerWins: boolean;
-  /** The bytes of the start tokens; their positions in HF's alphabet if ties compare characters. */
+  /**
+   * The bytes of the start tokens. If ties compare characters, each byte is replaced by its position in HF's alphabet.
+   */
   readonly spelling: { readonly bytes: Uint8Array; readonly starts: Uint32Array };
   /** For each start token, the id that is compared in ties, if ids decide ties. */
   readonly ranks: Int32Array;
@@ -242,7 +257,10 @@ type TieRule = {
   readonly specials: readonly { readonly bytes: Uint8Array; readonly key: bigint }[];
 };
 
-/** The greater tie key wins. An id's key is this number minus the id; special tokens' keys are above. */
+/**
+ * Of two tie keys, the greater one wins. An id's key is this number minus the id; the keys of special tokens are above
+ * this number.
+ */
 const middleKey = 2n ** 32n;
 
 function tieRuleOf(options: MergeOptions): TieRule {
@@ -271,7 +289,10 @@ function ranksOf({ compat, startTokens = byteTokens }: MergeOptions): Int32Array
   return Int32Array.from({ length: startTokens.count }, (_, id) => id);
 }
 
-/** Returns the special tokens that a merge may spell under HF's rule, as bytes. */
+/**
+ * Returns the special tokens that a merge may spell under HF's rule, each as the bytes that HF's byte-to-character map
+ * turns into its text.
+ */
 function specialsOf({ compat, specialTokens }: MergeOptions) {
   if (compat !== "huggingface") return [];
   const texts = [...new Set(specialTokens)];
@@ -362,7 +383,10 @@ export function spend(budget: WorkBudget, work: number): boolean {
   return true;
 }
 
-/** Calls `doSome` a slice at a time, until it returns 0. `workMax` bounds the work of all calls. */
+/**
+ * Calls `doSome` for one slice at a time, until it returns 0. `workMax` is an upper bound of the work of all calls, so
+ * that a short loop is not charged a whole slice.
+ */
 export function* inSlices(
   budget: WorkBudget,
   doSome: (work: number) => 0 | 1,

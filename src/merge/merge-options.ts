@@ -17,20 +17,29 @@ export const tokenLimits = ({
 
 /** The options of the merge engine. By default, a pair must occur at least once. */
 export type MergeOptions = Partial<trainingRecords.TokenLimits> & {
-  /** The maximum number of merges; under `huggingface`, of new vocabulary entries. */
+  /**
+   * The maximum number of merges. Under `huggingface`, it limits the entries that merges add to the vocabulary; a merge
+   * that spells a special token adds none.
+   */
   readonly mergeCount: number;
   readonly compat: Compat;
   /** The tokens that the words consist of; by default the 256 bytes. */
   readonly startTokens?: StartTokens;
   /** The order of ties; by default that of `compat`. */
   readonly ties?: TieOrder;
-  /** Used under `huggingface` only: a learned token that equals a special token has its id in ties. */
+  /**
+   * Used under `huggingface` only: a learned token that equals a special token's text has the special token's id, which
+   * decides ties.
+   */
   readonly specialTokens?: readonly string[];
-  /** No token has more than four words, or a colon before a space. Start tokens must have bytes. */
+  /**
+   * Used for superwords: no token may have more than four words (parts between spaces), or a colon before a space.
+   * Start tokens must have bytes.
+   */
   readonly limitsWords?: boolean;
   /**
-   * Merges that are made first, in this order; `mergeCount` includes them. Each must be within the limits,
-   * and its halves what earlier merges make of its bytes.
+   * Merges that are made first, in this order, whatever their counts; `mergeCount` includes them. Each must be within
+   * the limits. Encoding the bytes of its token by the earlier merges must give exactly its two halves.
    */
   readonly firstMerges?: readonly TokenPair[];
   /** The number of threads that merge; default 1. A function is called only for a large text. */
@@ -40,7 +49,10 @@ export type MergeOptions = Partial<trainingRecords.TokenLimits> & {
 /** Two tokens, by the engine's ids. */
 export type TokenPair = readonly [left: number, right: number];
 
-/** What decides which of two pairs wins a tie: first the left tokens are compared, then the right ones. */
+/**
+ * What decides which of two pairs wins a tie: bytes, code points in HF's byte-to-character form, or ids. First the left
+ * tokens are compared, then the right ones.
+ */
 export type TieOrder = "greater bytes" | "greater characters" | "smaller characters" | "smaller id";
 
 const ordersOfCompats = {
@@ -76,7 +88,7 @@ export type MergeLimits = {
   readonly allowsBytePairs: boolean;
 };
 
-/** An upper bound of the number of cells: one boundary, then each word and a boundary. */
+/** An upper bound of the number of cells of these words: one boundary, then each word and a boundary after it. */
 export const cellCountBound = ({ wordCount, positionCount }: wordTables.TokenWordsSize) =>
   1 + positionCount + wordCount;
 
@@ -123,15 +135,24 @@ export function threadCountOf(
 export type MergeTuning = {
   /** The work between two yields, in accessed entries or cells; with cache misses, 5 to 15 ms. */
   readonly sliceWork: number;
-  /** Whether pairs of the first index are counted in a hash table even if dense tables suffice. */
+  /**
+   * Whether the pairs of the first index are counted in a hash table even if there are few enough start tokens for
+   * dense tables.
+   */
   readonly hashesFirstPairs: boolean;
   /** How many occurrences are processed together, so that their cache misses overlap. */
   readonly blockSize: number;
   /** Whether cells have 32 bits even if 16 suffice. */
   readonly wideCells: boolean;
-  /** The initial maximum number of tokens in the engine of one language: few enough for 16 bits. */
+  /**
+   * The initial maximum number of tokens in the engine of one language (parity-merges.ts): few enough for cells of 16
+   * bits.
+   */
   readonly fewTokens: number;
-  /** The count below which a new pair gets no record: "rising", or a number to begin with. */
+  /**
+   * The count below which a new pair gets no record (src/kernel/merge/pair-queue.ts): "rising", or a number, which is
+   * lowered only if it proves too high.
+   */
   readonly threshold: "rising" | number;
   /** The threshold does not rise before this many merges, because early counts say little about later ones. */
   readonly thresholdFromMerge: number;
@@ -139,7 +160,10 @@ export type MergeTuning = {
   readonly thresholdExponent: number;
   /** The capacity for occurrences, as a multiple of their number in the first index. */
   readonly arenaSlack: number;
-  /** A list is cleaned, for lack of room, if its pair has lost more than this share of its count. */
+  /**
+   * When the capacity for occurrences is used up, a list is cleaned if its pair has lost more than this share of its
+   * count.
+   */
   readonly cleanShare: number;
   /** How many bytes from the start of each token are stored for comparisons. */
   readonly prefixBytes: number;
@@ -174,12 +198,21 @@ export const defaultTuning: MergeTuning = {
   memoryCountMin: 1,
 };
 
-/** The tokens, with ids below `count`, that words first consist of. Merge k makes token count + k. */
+/**
+ * The tokens that words consist of before the first merge, such as the 256 bytes or the tokens of a base. Their ids are
+ * 0 to count - 1, and merge k makes token count + k.
+ */
 export type StartTokens = {
   readonly count: number;
-  /** Token t is bytes[starts[t] .. starts[t + 1]). If left out, the length limit counts start tokens. */
+  /**
+   * Token t is bytes[starts[t] .. starts[t + 1]). If left out, tokens have no bytes, and the length limit counts start
+   * tokens.
+   */
   readonly spelling?: { readonly bytes: Uint8Array; readonly starts: Uint32Array };
-  /** The ids of start tokens in ties; by default their own, or under `huggingface` positions in HF's alphabet. */
+  /**
+   * For each start token, the id that is compared if ids decide ties. If left out, this is its own id or, for the 256
+   * bytes under `huggingface`, the byte's position in HF's alphabet.
+   */
   readonly ranks?: Int32Array;
   /** Tokens that exist already and occur in no word. A merge that spells one adds no entry to the vocabulary. */
   readonly known?: readonly KnownToken[];
@@ -204,7 +237,7 @@ function countingUp<Numbers extends Uint8Array | Uint32Array>(numbers: Numbers):
   return numbers;
 }
 
-/** Whether some start token is not one byte long. */
+/** Whether some start token is not one byte long. If not, a token's size is the number of its start tokens. */
 export function haveLongTokens({ count, spelling }: StartTokens): boolean {
   if (spelling === undefined) return false;
   for (let id = 0; id < count; id++) if (spelling.starts[id + 1]! - spelling.starts[id]! !== 1) return true;

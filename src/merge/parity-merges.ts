@@ -25,7 +25,10 @@ import {
 import { readMerges, readStartCounts } from "./read-merges.ts";
 import { tooLarge, trainMerges } from "./train-merges.ts";
 
-/** Merges, and the lengths of texts in tokens: for each language's words, then for each dev text. */
+/**
+ * Merges, and the lengths of texts in tokens, before the first merge and after the last: one for each language's words,
+ * then one for each language's dev text.
+ */
 export type ParityMerges = Merges & { readonly lengths: readonly Length[] };
 export type Length = { readonly startCount: number; readonly tokenCount: number };
 
@@ -143,7 +146,10 @@ function countTokens({ wordCount, starts, counts }: wordTables.TokenWords): numb
 
 const pairsOf = ({ left, right }: Merges): TokenPair[] => Array.from(left, (id, k) => [id, right[k]!]);
 
-/** The engine of one language, with ids of its own for tokens that occur in its words. */
+/**
+ * The engine of one language. Besides the start tokens, it has only tokens that occur in the language's words, with ids
+ * of its own, so that in most engines 16 bits are enough for an id.
+ */
 type LanguageEngine = {
   readonly words: wordTables.TokenWords;
   readonly options: MergeOptions;
@@ -155,7 +161,7 @@ type LanguageEngine = {
   readonly ids: number[];
   engine: MergeEngine;
   exports: MergeMemory["exports"];
-  /** The count of each pair when it was merged, by the engine's id. A view of the kernel's memory. */
+  /** The count of each pair when it was merged, by the engine's id of the new token. A view of the kernel's memory. */
   counts: Float64Array;
   /** The number of occurrences that each merge replaced, in the same layout. */
   replacedCounts: Float64Array;
@@ -165,7 +171,10 @@ type LanguageEngine = {
   lastReplaced: number;
 };
 
-/** Each engine indexes all pairs, because another language may choose a pair that is rare in this one. */
+/**
+ * Each engine indexes all pairs, because another language may choose a pair that is rare in this one. The address space
+ * is divided among the engines.
+ */
 const tuningOfEngines = (tuning: MergeTuning, engineCount: number): MergeTuning => ({
   ...tuning,
   threshold: 1,
@@ -245,7 +254,10 @@ const absent = 0;
 const merged = 1;
 const tooManyRecords = 3;
 
-/** Merges a pair into `token` if it occurs. Returns false, without a merge, if one call is not enough. */
+/**
+ * Merges a pair into `token`, all by the vocabulary's ids, if the pair occurs in this language. Returns false, without
+ * a merge, if it is too much work for one call, or if the engine may lack room for pairs or tokens.
+ */
 function mergeAtOnce(language: LanguageEngine, left: number, right: number, token: number): boolean {
   const { exports, ownIds, budget } = language;
   language.lastCount = 0;
@@ -330,11 +342,11 @@ function chooseLanguages(lengths: Float64Array, { ratio, window }: trainingRecor
     const masked = new Set<number>();
     for (;;) {
       const worst = worstOff((k) => masked.has(k) || exhausted.has(k));
-      // As in HF's trainer, even if the first language is exhausted itself.
+      // If no language is left, HF's trainer chooses the first one, even if that is exhausted itself.
       if (worst === undefined) return 0;
       if (!isOverShare(worst)) return worst;
       masked.add(worst);
-      // As in HF's trainer: the last one that was checked.
+      // If all languages have more than their share, HF's trainer chooses the last one that it checked.
       if (masked.size === count) return worst;
     }
   };

@@ -25,7 +25,10 @@ export type SeedStart = {
 
 const bytesAlone: SeedStart = { count: 256, sizeOf: () => 1, tokensOf: (bytes) => [...bytes] };
 
-/** Returns the merges that turn each of these non-empty texts into one token. Merge k produces `start.count` + k. */
+/**
+ * Returns the merges that turn each of these non-empty texts into one token. Ids below `start.count` are those of
+ * `start`; merge k produces the id `start.count` + k.
+ */
 export function seedMerges(seeds: readonly string[], start = bytesAlone): TokenPair[] {
   const merges: TokenPair[] = [];
   const numbers = new Map<number, number>();

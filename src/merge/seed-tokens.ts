@@ -21,7 +21,10 @@ type SeedCutting = {
 /** Longer texts are refused, because cutting them would take long. */
 const seedBytesMax = 1024;
 
-/** Checks the texts that must become tokens (docs/clean-and-fair.md), and removes duplicates. */
+/**
+ * Checks the texts that must become tokens (docs/clean-and-fair.md), and removes duplicates. Throws a usage error for a
+ * text that could never be encoded to one token, or if there is no room for the merges.
+ */
 export function settle(
   asked: readonly string[],
   { specialTokens, compat, pattern, normalization, canSetPattern }: SeedCutting,
@@ -30,7 +33,8 @@ export function settle(
 ): string[] {
   const seeds = [...new Set(asked)];
   if (seeds.length === 0) return seeds;
-  // Refuses a long list before its texts are examined: a seed of several characters takes a merge.
+  // Without a base, a seed of several characters takes at least one merge. So a list that is too long is refused before
+  // its texts are examined.
   if (room.mergesOf === undefined)
     checkRoom(seeds.filter((seed) => seed.length > 1).length, room, "at least ");
   const { lengthMax, allowsBytePairs } = limitsOf({ mergeCount: 0, compat, ...limits }, 0);
@@ -82,7 +86,10 @@ const shown = (text: string) => `${JSON.stringify(text.slice(0, 60))}${text.leng
 /** Texts to try before and after a seed: the characters next to it may keep the pattern from cutting it. */
 const neighbours = ["", " ", "\n", "a", "A", "1", "."];
 
-/** Returns a function that returns a text's pieces, or undefined if some context keeps it whole. */
+/**
+ * Returns a function that cuts a text. It returns the pieces if the pattern cuts the text whatever is next to it;
+ * undefined if some context makes the text part of a single pretoken.
+ */
 function cutter(sources: readonly string[]): (text: string) => string[] | undefined {
   const pattern = compiledPatterns.compile(sources);
   const cut = (text: string) => cutText(pattern, Buffer.from(text));
@@ -122,7 +129,10 @@ function checkRoom(mergeCount: number, { leastSize, size }: Room, atLeast = ""):
   );
 }
 
-/** Returns warnings about seeds that are tokens already, or whose beginning merges with a preceding space. */
+/**
+ * Returns warnings about seeds that are tokens already, and about seeds whose beginning the base merges with a
+ * preceding space.
+ */
 export function warnOfOdd(
   seedTokens: readonly string[] = [],
   base: { readonly knownSeeds: readonly string[]; readonly spacelessSeeds: readonly string[] } | null,

@@ -10,7 +10,10 @@ const sliceBytes = scaled(1 << 14, 32);
 /** The maximum number of words encoded between two yields. A new word takes up to 4 µs. */
 const sliceWords = scaled(1 << 12, 3);
 
-/** Encodes words, none of them empty, as pretokens. The model must have an id for every byte. */
+/**
+ * Encodes words, none of them empty, as pretokens: a word that is among the model's `wholeTokens` becomes that token
+ * without merging. The model must have an id for every byte.
+ */
 export function* segmentWords(
   words: WordTable,
   model: EncodingModel,
@@ -41,7 +44,7 @@ export function* segmentWords(
   return { wordCount, tokens: ids.take(), starts: tokenStarts, counts };
 }
 
-/** Returns the end of the words that are encoded together, at least one. */
+/** Returns the end of the words that are encoded together, starting with `first`: at least one word. */
 function sliceEnd(starts: Uint32Array, first: number, wordCount: number): number {
   let end = first + 1;
   const last = Math.min(wordCount, first + sliceWords);

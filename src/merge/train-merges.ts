@@ -44,7 +44,8 @@ export function* trainMerges(
     const engine = createMergeEngine(words, memoryCount, options, tuning);
     const merges = engine && (yield* runEngine(engine, words, tuning));
     if (merges !== undefined) return merges;
-    // Memory may run out midway; then the engine starts again with twice as many memories.
+    // If the engine did not fit, one more memory is tried. If memory ran out midway, the engine starts again with twice
+    // as many memories.
     memoryCount = engine === undefined ? memoryCount + 1 : 2 * memoryCount;
     // A word is never split between memories, so more memories than words cannot help.
     if (memoryCount > words.wordCount) break;
@@ -53,8 +54,8 @@ export function* trainMerges(
 }
 
 /**
- * Like `trainMerges`, in the memory of the records. Returns undefined if it is too small. If memory runs out later, the
- * generator returns undefined, and the words are lost.
+ * Like `trainMerges`, for words that are records: the engine works in the memory that holds them. Returns undefined if
+ * that memory is too small. If memory runs out later, the generator returns undefined, and the words are lost.
  */
 export function trainInPlace(
   words: NumberedRecords,

@@ -26,7 +26,10 @@ export type Automaton = {
 };
 
 export type Action = { readonly commitCount: number; readonly writes: readonly SlotWrite[] };
-/** `from` is `here` (the symbol's offset), or the slot to copy. Slots are numbered as before the commits. */
+/**
+ * Writes a position into `slot`. `from` is `here` (the position of the symbol), or the slot whose position is copied.
+ * Slots are numbered as before the commits.
+ */
 export type SlotWrite = { readonly slot: number; readonly from: number };
 export const here = -1;
 
@@ -57,7 +60,8 @@ export class Numbering<T> {
 }
 
 /**
- * Thrown if a valid pattern cannot be compiled to an automaton. The message calls `part`, or the whole pattern, "it".
+ * Thrown if a valid pattern cannot be compiled to an automaton. `part` is the source of the construct at fault, or
+ * undefined for the whole pattern; the message calls it "it".
  */
 export class BeyondAutomaton extends Error {
   constructor(
@@ -83,7 +87,7 @@ export class CompileSteps {
   }
 }
 
-/** Thrown if a pattern can match the empty string, or never matches. */
+/** Thrown if a pattern cannot cut a text, because it can match the empty string, or never matches. */
 export class Unusable extends Error {}
 
 /**
@@ -105,7 +109,10 @@ export type CharacterClasses = {
 const edgeSetBits = 2 ** 20;
 const maskBits = 31;
 
-/** `membership[set][class]` is 1 if the set contains the class, else 0. */
+/**
+ * Divides the code points into classes that distinguish the given sets. `membership[set][class]` is 1 if the set
+ * contains the class, else 0. Throws BeyondAutomaton if there are too many classes or steps.
+ */
 export function divideIntoClasses(
   sets: readonly unicode.CodePointSet[],
   steps = new CompileSteps(),
@@ -146,7 +153,10 @@ export function divideIntoClasses(
   return { classes: { classCount: insideOfClass.length, runStarts, runClasses }, membership };
 }
 
-/** Returns the edges of all ranges, ascending, each as code point * edgeSetBits + index of the set. */
+/**
+ * Returns the edges of all ranges of the sets, ascending: the first code point of a range, and the one after its last.
+ * An edge is stored as code point * edgeSetBits + index of the set.
+ */
 function edgesOf(sets: readonly unicode.CodePointSet[]): Float64Array {
   const edges = new Float64Array(sets.reduce((count, set) => count + set.length, 0));
   let count = 0;
@@ -166,7 +176,10 @@ const situationSteps = 32;
 const impossible = -1;
 const noAction: Action = { commitCount: 0, writes: [] };
 
-/** Follows every symbol from every reachable situation. `step` returns undefined for an impossible symbol. */
+/**
+ * Builds the automaton of all situations that can be reached from `start`, by following every symbol from each of them.
+ * `step` returns undefined for an impossible symbol. Throws BeyondAutomaton if there are too many states or steps.
+ */
 export function exploreSituations<Situation>(
   classes: CharacterClasses,
   symbolCount: number,
@@ -203,7 +216,10 @@ export function exploreSituations<Situation>(
   return joinEqualStates(dropIdleWrites(whole, steps), steps);
 }
 
-/** Returns bit masks. A slot is live if some continuation commits it before writing it. */
+/**
+ * Returns the live slots of each state, as a bit mask. A slot is live if some continuation commits it before writing
+ * it.
+ */
 function liveSlotsOf(automaton: Automaton, steps: CompileSteps): Int32Array {
   const { stateCount, symbolCount, actions, actionList } = automaton;
   const liveSlots = new Int32Array(stateCount);
@@ -235,7 +251,10 @@ function dropIdleWrites(automaton: Automaton, steps: CompileSteps): Automaton {
   return { ...automaton, actions: keptActions, actionList: kept.items };
 }
 
-/** Returns a mask of the slots that an entry commits or leaves live, numbered as before the commits. */
+/**
+ * Returns a bit mask of the slots that an entry commits, or that are live after it, numbered as before the commits; 0
+ * if the symbol is impossible.
+ */
 function usedAfter(
   { nextStates, actions, actionList }: Automaton,
   liveSlots: Int32Array,

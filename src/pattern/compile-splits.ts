@@ -15,13 +15,16 @@ import { isLongLook } from "./nfa.ts";
 import { canBeEmpty, type Node, nodesIn, parsePattern, parseSplit, type Split } from "./parse-pattern.ts";
 import { portableForm } from "./portable-source.ts";
 
-/** Compiles splits, each of which cuts the pieces of the previous one. */
+/**
+ * Compiles splits, each of which cuts the pieces of the previous one. Throws a UserError if they cannot be compiled.
+ */
 export function compileSplits(
   sources: readonly string[],
   { lineWise = false }: CompileOptions = {},
   steps = new CompileSteps(),
 ): CompiledPattern {
-  // The pattern must also be valid for whole texts: `a|(?<=\n)(?=b)` can match the empty string there.
+  // A pattern for training on lines must also be valid for whole texts, which encoding reads. For example,
+  // `a|(?<=\n)(?=b)` can match the empty string in a whole text, but not within a line.
   if (lineWise) compileSplits(sources);
   const splits = sources.map((source) => parseSplit(source, lineWise));
   try {
@@ -58,7 +61,9 @@ function refusal(
   return new UserError(`pattern: ${what}: ${of}`, { hint, exitCode: exitCode.usage });
 }
 
-/** Smaller counts rarely decide the size of an automaton. */
+/**
+ * Hints name only repetitions with at least this count, because smaller counts rarely decide the size of an automaton.
+ */
 const namedCountLeast = 16;
 
 function simplerHint(splits: readonly Split[]): string {
@@ -77,7 +82,10 @@ const countOf = ({ min, max }: Node & { readonly kind: "repeat" }) => (Number.is
 const takesNothingHint =
   "a pattern must match at least one character: write + instead of *, or name a pattern (`bpe train -p help`)";
 
-/** Builds automata, each for one or more consecutive splits. Throws BeyondAutomaton. */
+/**
+ * Builds automata, each for one or more consecutive splits. A split that looks far ahead, or that a plain automaton
+ * cannot express, becomes a lookahead automaton. Throws BeyondAutomaton.
+ */
 function automataOf(splits: readonly Split[], steps: CompileSteps): PatternTables[] {
   const areFar = splits.map(looksFar);
   const buildWhole = (some: readonly Split[]) => [buildLookaheadAutomaton(some, steps)];
@@ -98,7 +106,10 @@ function automataOf(splits: readonly Split[], steps: CompileSteps): PatternTable
 
 type LongestPrefix = { readonly made: PatternTables[]; readonly count: number } | undefined;
 
-/** Prefers `second` if it covers no fewer splits and annotates characters of fewer columns. */
+/**
+ * Returns `second` if it covers at least as many splits as `first` and annotates characters of fewer columns, else
+ * `first`. If one is undefined, returns the other.
+ */
 function fewerAnnotated(first: LongestPrefix, second: LongestPrefix): LongestPrefix {
   const liveCount = ({ made }: NonNullable<LongestPrefix>) =>
     made[0]!.annotation!.quiet.reduce((count, state) => count + (state === notQuiet ? 1 : 0), 0);
@@ -107,8 +118,8 @@ function fewerAnnotated(first: LongestPrefix, second: LongestPrefix): LongestPre
 }
 
 /**
- * Finds the longest prefix for which `make` succeeds, by galloping search. Assumes that it succeeds for shorter ones
- * too.
+ * Returns the result of `make` for the longest prefix of the splits for which it succeeds; undefined if it fails for
+ * the first split alone. Assumes that `make` then also succeeds for all shorter prefixes.
  */
 function longestPrefix<T>(
   splits: readonly Split[],

@@ -11,9 +11,12 @@ export type CompiledPattern = {
 
 /** The tables of an automaton, and optional tables for a faster scan. */
 export type PatternTables = ScanTables & {
-  /** undefined if the automaton reads the text itself. */
+  /** How to annotate a text for this automaton; undefined if the automaton reads the text itself. */
   readonly annotation?: AnnotationTables;
-  /** undefined: they are not built yet. null: this automaton cannot have them, or does not need them. */
+  /**
+   * Tables for four bytes per step. undefined: they are not built yet. null: this automaton cannot have them, or does
+   * not need them, because it is not the first one of the pattern.
+   */
   readonly fourBytes?: FourByteTables | null;
 };
 
@@ -57,7 +60,7 @@ export type CompileOptions = {
 /** Returns a hash, in hexadecimal, of everything that decides where a pattern cuts. */
 export function patternDigest(compiled: CompiledPattern): string {
   const hasher = host.createSha256();
-  // `kind` keeps the digests that earlier builds wrote valid.
+  // `kind` has no other use than that digests stay equal to those in plans and cache entries that earlier builds wrote.
   addTo(hasher, { kind: "automata", ...compiled });
   return hasher.digest("hex");
 }

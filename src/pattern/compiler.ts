@@ -1,7 +1,8 @@
 import { oniguruma } from "./dialect.ts";
 import { canBeEmpty, parsePattern } from "./parse-pattern.ts";
 
-// Loaded on demand (`loadCompiler`), because it includes the tables of Unicode.
+// The code that reads regular expressions. It is loaded on demand (`loadCompiler`), because it includes the tables of
+// Unicode, which most runs with a named pattern do not need.
 
 export { compileSplits, formOfHuggingface } from "./compile-splits.ts";
 export { javascriptSource } from "./javascript-source.ts";

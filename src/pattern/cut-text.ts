@@ -7,11 +7,16 @@ import {
 } from "./compiled-pattern.ts";
 import { columnAt, endColumn, noSlot, type ScanTables } from "./scan-tables.ts";
 
-/** Returns the ends of the pretokens of a short text. */
+/**
+ * Returns the ends of the pretokens of a short text. The kernel's scan gives the same ends, for texts of any length.
+ */
 export const cutText = ({ automata }: CompiledPattern, bytes: Uint8Array): number[] =>
   chainEnds(automata, bytes);
 
-/** Each automaton cuts the pieces of the previous one. For `isWhole` and `stop` see `endsOfText`. */
+/**
+ * Returns the ends that a chain of automata gives; each automaton cuts the pieces of the previous one as documents. For
+ * `isWhole` and `stop` see `endsOfText`.
+ */
 export function chainEnds(
   [tables, ...rest]: readonly PatternTables[],
   bytes: Uint8Array,
@@ -28,7 +33,10 @@ export function chainEnds(
   });
 }
 
-/** If `isWhole` is false, returns only ends that are settled by `stop`. */
+/**
+ * Returns the ends that one automaton gives. If `isWhole` is false, the document continues after `stop`, and only ends
+ * that are settled by then are returned.
+ */
 export function endsOfText(
   tables: ScanTables,
   bytes: Uint8Array,
@@ -65,7 +73,10 @@ export function endsOfText(
   return settled;
 }
 
-/** Annotates bytes [start, end). `endState` is the state at `end`; 0 if the text ends there. */
+/**
+ * Returns bytes [start, end), annotated for the automaton (compiled-pattern.ts). `endState` is the annotating
+ * automaton's state at `end`; 0 if the text ends there.
+ */
 function annotate(
   { columnBlocks, columns, annotation }: ScanTables & { readonly annotation: AnnotationTables },
   bytes: Uint8Array,
@@ -123,7 +134,7 @@ export function findSafeCut(
   stop: number,
   limit: number,
 ): number {
-  // The other automata never see past a piece of the first one.
+  // A safe cut of the first automaton suffices, because the others never see past one of its pieces.
   const tables = compiled.automata[0]!;
   const { stateCount, transitions, columnBlocks, columns, annotation } = tables;
   const { bytes } = text;
@@ -136,7 +147,8 @@ export function findSafeCut(
   while (pos < stop) {
     const runStart = pos;
     let found = columnIn(bytes, pos, limit);
-    // A cut at a quiet character leaves the annotated text before it unchanged.
+    // A cut is safe only at a quiet character. The reader on the left reads it, too, so the annotated text before the
+    // cut is as in the whole text.
     while (annotation?.quiet[found & 255] === notQuiet) {
       pos += found >> 8;
       if (pos >= stop) return -1;

@@ -18,13 +18,19 @@ import * as unicode from "./unicode.ts";
 /** A state of the automaton: everything that matters about the text before a position. */
 type Situation = {
   readonly levels: readonly Level[];
-  /** The id of the ThreadTable's set for a run that begins here. */
+  /** The id, in the ThreadTable, of the set of threads of a run that begins at the position. */
   readonly startSet: number;
-  /** "invalid byte": the last byte was a pretoken by itself. "line": the document ended after the last symbol. */
+  /**
+   * "invalid byte": the last byte was a pretoken by itself. "line": lines are documents, and one ended after the last
+   * symbol.
+   */
   readonly breakBefore: "none" | "invalid byte" | "line";
 };
 
-/** Builds an automaton for each split, all with the same classes. Throws BeyondAutomaton and Unusable. */
+/**
+ * Builds an automaton for each split. All have the same classes, which distinguish the sets in `sets` and those of the
+ * splits. Throws BeyondAutomaton and Unusable.
+ */
 export function buildAutomata(
   splits: readonly Split[],
   sets = new SymbolSets(),
@@ -47,7 +53,10 @@ export function buildAutomata(
   );
 }
 
-/** The automaton's symbols encode whether the instructions of `threadProgram.holds` lead to a match. */
+/**
+ * Builds the automaton of a program with long lookarounds. Its symbols encode whether the instructions of
+ * `threadProgram.holds` lead to a match. Throws BeyondAutomaton and Unusable.
+ */
 export function buildLookAutomaton(
   classes: CharacterClasses,
   lineEnd: number,
@@ -74,7 +83,7 @@ function explore(
 
   function step(situation: Situation, symbol: number): { action: Action; next: Situation } {
     const { breakBefore } = situation;
-    // Whether open pretokens end before this symbol.
+    // Open pretokens end before this symbol if a break precedes it, or if it is `invalid` or `end`.
     const endsHere = breakBefore !== "none" || symbol === invalid || symbol === end;
     let { levels, startSet } = situation;
     let settled: readonly number[] = [];
@@ -103,7 +112,10 @@ function explore(
   }
 }
 
-/** Stores the settled ends, then one for each level that has accepted. */
+/**
+ * Returns the action that stores ends in the order of their pretokens: the settled ones, then one for each level that
+ * has accepted.
+ */
 function actionOf(settled: readonly number[], levels: readonly Level[]): Action {
   const writes: SlotWrite[] = [];
   settled.forEach((from, slot) => {
@@ -138,19 +150,29 @@ function situationKey({ levels, startSet, breakBefore }: Situation): string {
 type Level = {
   /** A set of the ThreadTable; `startThreads` if the run has read nothing. */
   readonly threads: number;
-  /** "gap": no match covers the character between start and end. "match": the pattern matches up to the end. */
+  /**
+   * "not": no end was found. "gap": the end is one character after the start, and no match covers that character.
+   * "match": the pattern matches up to the end.
+   */
   readonly accepted: "not" | "gap" | "match";
-  /** `here`, or the slot with the position of the end. */
+  /** Where the position of the end is stored: `here` or a slot. Not used if no end was found. */
   readonly endSlot: number;
 };
 
-/** Not the id of the start set: a run may have the same threads again later. */
+/**
+ * Represents the threads of a run that has read nothing. The id of its start set would be ambiguous, because a run may
+ * have the same threads again later.
+ */
 const startThreads = -1;
 const levelCountMax = 8;
 
 const freshLevels: readonly Level[] = [{ threads: startThreads, accepted: "not", endSlot: here }];
 
-/** Advances the levels by one symbol. `settled` has the slots of settled ends, or `here`: before the symbol. */
+/**
+ * Advances the levels by one symbol. Levels after one that finds a better match, or is certain to find one, are
+ * dropped. A run that starts before the symbol has the threads `startSet`. `settled` says where each settled end is
+ * stored: in a slot, or `here`, which means the position before the symbol. Throws BeyondAutomaton and Unusable.
+ */
 function stepLevels(
   table: ThreadTable,
   levels: readonly Level[],
@@ -168,7 +190,7 @@ function stepLevels(
     const entry = level.threads * table.symbolCount + symbol;
     const threads = table.nextSets[entry]!;
     const accepts = table.accepts[entry] === 1;
-    // This run is certain to find a better match, so the levels after it are obsolete.
+    // This run is certain to find a better match, so the levels after its earlier match are obsolete.
     if (!isEnd && table.isSure[threads]) {
       next.push({ threads, accepted: "not", endSlot: here });
       break;
@@ -199,7 +221,9 @@ function freshLevel(
   return { threads: nextSets[entry]!, accepted: "not", endSlot: here };
 }
 
-/** Neighbouring characters that no match covers are one pretoken, as in HF's `Isolated`. */
+/**
+ * Joins adjacent gaps, because neighbouring characters that no match covers are one pretoken, as in HF's `Isolated`.
+ */
 function joinGaps({ isOver }: ThreadTable, levels: Level[]): void {
   for (let index = 0; index + 1 < levels.length; ) {
     const level = levels[index]!;
@@ -252,7 +276,7 @@ type ThreadTable = {
 };
 
 const setCountMax = 5000;
-/** Following this many instructions takes some tenths of a second. */
+/** The maximum number of instructions that are followed, which takes some tenths of a second. */
 const followCountMax = 1 << 25;
 
 /**
@@ -289,7 +313,8 @@ function buildThreadTable(threadProgram: ThreadProgram, steps: CompileSteps): Th
   return {
     ...table,
     isOver: threadSets.items.map(({ threads }) => threads.length === 0),
-    // An instruction of `holds`, other than the start, is reached only by a `take` in `holds`, which leads to a match.
+    // An instruction of `holds`, other than the start, is reached only by a `take` in `holds`, which was followed only
+    // because it leads to a match. So a thread at such an instruction is sure to match.
     isSure: findSureSets(
       table,
       threadSets.items.map(({ threads }) =>
@@ -306,7 +331,10 @@ export type ThreadProgram = {
   readonly program: Nfa;
   readonly symbolSets: readonly Uint8Array[];
   readonly symbolCount: number;
-  /** For instructions that match only through long lookarounds: 1 at each symbol that leads to a match. */
+  /**
+   * Has an entry for each instruction from which every path to a match passes a long lookaround: for each next symbol,
+   * 1 if the instruction then leads to a match, else 0.
+   */
   readonly holds?: ReadonlyMap<number, Uint8Array>;
 };
 
@@ -329,7 +357,10 @@ class Follower {
     this.reachedAt = new Int32Array(length);
   }
 
-  /** Appends the threads after `symbol` to `reached`. Returns whether the pattern matches before the symbol. */
+  /**
+   * Appends the threads after `symbol` to `reached`. Returns whether the pattern matches up to the position before the
+   * symbol.
+   */
   follow(threads: readonly number[], context: number, symbol: number, reached: number[]): boolean {
     this.stamp++;
     const before = this.followCount;
@@ -338,7 +369,10 @@ class Follower {
     return accepts;
   }
 
-  /** Follows the paths to a character. Returns true once one reaches a match. */
+  /**
+   * Follows all paths from an instruction to instructions that take a character. Returns true once a path reaches a
+   * match.
+   */
   private followOne(instruction: number, context: number, symbol: number, reached: number[]): boolean {
     const { stamp } = this;
     const { program: nfa, symbolSets, holds } = this.threadProgram;
@@ -373,7 +407,10 @@ class Follower {
   }
 }
 
-/** Threads, preferred ones first. `context` is the previous symbol, or its representative (`Contexts.of`). */
+/**
+ * Threads, preferred ones first. `context` is the previous symbol, or one that represents all symbols that the threads
+ * do not distinguish from it (`Contexts.of`).
+ */
 type ThreadSet = { readonly context: number; readonly threads: readonly number[] };
 
 type ThreadEntries = Pick<ThreadTable, "symbolCount" | "nextSets" | "accepts">;
@@ -421,8 +458,8 @@ class Contexts {
 }
 
 /**
- * Finds the largest collection of sets that match at the end of the text and, on every character, match or stay in it.
- * The sets in `areKnown` belong to it without a check.
+ * Finds the largest collection of thread sets in which each set matches at the end of the text, and on every character
+ * either matches or leads to a set of the collection. The sets in `areKnown` belong to it without a check.
  */
 function findSureSets(
   { symbolCount, nextSets, accepts }: ThreadEntries,

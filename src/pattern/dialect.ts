@@ -1,7 +1,10 @@
 import * as unicode from "./unicode.ts";
 import { wordCharacters } from "./unicode.ts";
 
-/** How the parser treats the differences of two regular-expression engines. */
+/**
+ * How the parser treats the differences of two regular-expression engines: that of tiktoken and rustbpe (`fancyRegex`),
+ * and that of HF, with Ruby's syntax (`oniguruma`).
+ */
 export type Dialect = {
   /** The engine's name in errors. */
   readonly engine: string;
@@ -11,7 +14,10 @@ export type Dialect = {
   readonly flagsTakeTheRest: boolean;
   /** Whether (?i) in a capturing, lookaround or atomic group also applies after that group. */
   readonly flagsLeak: boolean;
-  /** Whether `^` and `$` match at line boundaries without a flag, except `^` at the end of the text. */
+  /**
+   * Whether `^` and `$` match at line boundaries without a flag, except that `^` does not match after a "\n" that ends
+   * the text.
+   */
   readonly hasLineAnchors: boolean;
   /** The maximum number of "\n" between `\Z` and the end of the text. */
   readonly newlinesAfterZ: number;
@@ -22,9 +28,14 @@ export type Dialect = {
   readonly hasIntervalModes: boolean;
   /** Whether a repeat may be repeated, as in `a+*`. */
   readonly repeatsRepeats: boolean;
-  /** If true, (?i) applies to each item of a class by itself; if false, to the whole class. */
+  /**
+   * If true, (?i) also applies to escapes outside classes, and to each item of a class by itself. If false, it applies
+   * to literals and to classes as a whole, and one character may match several: ß and ss.
+   */
   readonly foldsOneByOne: boolean;
-  /** Escapes that are refused, each with its replacement. */
+  /**
+   * Escapes that are refused, because this engine gives them an unexpected meaning or none, each with its replacement.
+   */
   readonly refusedEscapes: Readonly<Record<string, string>>;
   /** Whether `\x80` to `\xff` are bytes. */
   readonly hasByteEscapes: boolean;
@@ -34,7 +45,10 @@ export type Dialect = {
   readonly limitsLookBehind: boolean;
   /** Whether a repeated assertion, as in (?:a|\b)*, is an error. */
   readonly refusesRepeatedAssertions: boolean;
-  /** Whether a counted repeat of something that can be empty is refused: (?:a*){2,3}. */
+  /**
+   * Whether a counted repeat of something that can be empty, such as (?:a*){2,3}, is refused, because in this engine
+   * its meaning depends on the size of the body.
+   */
   readonly refusesCountedEmpties: boolean;
   /** The characters of `\w` outside classes, and of `\b`. */
   readonly wordCharacters: () => unicode.CodePointSet;

@@ -3,8 +3,9 @@ import { columnAt } from "./columns";
 
 /**
  * Annotates texts, so that the pattern's automaton sees the outcome of look-aheads (src/pattern/compiled-pattern.ts). A
- * second automaton reads the text from right to left, and replaces characters by ones that encode what follows them.
- * Columns are those of the current automaton (scanner.ts).
+ * second automaton reads the text from right to left, and replaces characters by ones that encode what follows them. A
+ * character is *quiet* if the state before it is the same whatever follows; it stays unchanged. Columns are those of
+ * the current automaton (scanner.ts).
  *
  *   FIELD          TYPE   MEANING
  *   steps          u32    at state << 8 | column: the upper 16 bits are the state before the character. The lower 16
@@ -49,7 +50,10 @@ const longestRunBytes: i32 = isSmallScale ? 1 << 20 : 1 << 30;
 const markCountMax: u32 = longestRunBytes / markBytes + 4 * (longestRunBytes / readBytesMax);
 const shadowAt: usize = offsetof<Annotation>() + 8 * markCountMax;
 
-/** Whether the last call of `annotate` stopped because it had read `readBytesMax`. */
+/**
+ * Whether the last call of `annotate` stopped early because it had read `readBytesMax` bytes. Then the next call
+ * continues.
+ */
 export let readsOn: bool = false;
 
 /** Returns the size in bytes of the fields, the marks and the annotated text. */
@@ -67,7 +71,7 @@ export function dropRun(annotation: Annotation): void {
   annotation.runEnd = -1;
 }
 
-/** Lowers all positions by `delta`, after the text has moved. */
+/** Lowers all positions by `delta`, because the text has moved to the front by that many bytes. */
 export function shiftRun(annotation: Annotation, delta: i32): void {
   if (annotation.runEnd < 0) return;
   annotation.runStart -= delta;
@@ -79,8 +83,11 @@ export function shiftRun(annotation: Annotation, delta: i32): void {
 }
 
 /**
- * Annotates [from, stop), at most one block. Returns the position up to which the annotated text is valid. `isEnd`: the
- * document ends at `limit`.
+ * Annotates [from, stop), at most one block. Returns the position up to which the annotated text is valid: `stop`, or
+ * the position of the first character whose look-ahead needs text that has not been read. `isEnd`: the document ends at
+ * `limit`.
+ *
+ * The loop steps from right to left, only over bytes that may begin a character that is not quiet.
  */
 export function annotate(annotation: Annotation, from: i32, stop: i32, limit: i32, isEnd: bool): i32 {
   readsOn = false;
@@ -151,7 +158,10 @@ function copyLive(from: usize, to: usize, live: usize): u32 {
   return mask;
 }
 
-/** Returns the state at a position, or `unknown`. */
+/**
+ * Returns the state at a position between two characters, or at the end of the text; `unknown` if that needs text that
+ * has not been read.
+ */
 function stateAt(annotation: Annotation, pos: i32, limit: i32, isEnd: bool): u32 {
   const state = quietStateAt(annotation, pos, limit, isEnd);
   if (state !== notQuiet) return state;
@@ -174,13 +184,19 @@ function stateAt(annotation: Annotation, pos: i32, limit: i32, isEnd: bool): u32
   return readBack(annotation, pos, limit);
 }
 
-/** Returns the state at a position if the next character determines it; otherwise `notQuiet` or `unknown`. */
+/**
+ * Returns the state at a position if the next character, or the end of the document, determines it. Otherwise returns
+ * `notQuiet`; `unknown` if the text there has not arrived.
+ */
 function quietStateAt(annotation: Annotation, pos: i32, limit: i32, isEnd: bool): u32 {
   if (isEnd ? pos >= limit : pos + 4 > limit) return isEnd ? 0 : unknown;
   return load<u16>(annotation.quiet + (columnOf(pos, limit) << 1));
 }
 
-/** Returns the state at a position in the run; `unknown` if that takes too long for one call. */
+/**
+ * Returns the state at a position in the run by stepping back from the nearest mark; `unknown` if that takes too long
+ * for one call.
+ */
 function readBack(annotation: Annotation, pos: i32, limit: i32): u32 {
   while (annotation.markCount > 1 && load<i32>(markAt(annotation, annotation.markCount - 1)) < pos)
     annotation.markCount--;

@@ -11,13 +11,13 @@ export function useColumns(columnBlocks: usize, columns: usize): void {
   columnsStart = columns;
 }
 
-/** Returns the column of a character of three bytes, the first one lowest in `word`. */
+/** Returns the column of a character of three bytes, which are the low bytes of `word`, the first byte lowest. */
 export function columnOfThree(word: u32): u32 {
   const block = threeByteBlocks + (((word & 15) << 6) | ((word >> 8) & 63));
   return columnIn(block, (word >> 16) & 63);
 }
 
-/** Returns the column of a character of two bytes, the first one lowest in `word`. */
+/** Returns the column of a character of two bytes, which are the low bytes of `word`, the first byte lowest. */
 export function columnOfTwo(word: u32): u32 {
   return columnIn(word & 31, (word >> 8) & 63);
 }
@@ -36,7 +36,7 @@ function columnIn(block: u32, last: u32): u32 {
  * has `invalidColumn` and length 1.
  */
 export function columnAt(text: usize, pos: i32, limit: i32): u32 {
-  // May read up to 3 bytes after `limit`, which do not affect the result.
+  // This load may read up to 3 bytes after `limit`. They do not affect the result.
   const word = load<u32>(text + pos);
   let column = invalidColumn;
   let length: u32 = 1;

@@ -13,14 +13,17 @@ import { columnAt, columnOfThree, columnOfTwo, invalidColumn, useColumns } from 
  */
 export let pos: i32 = 0;
 export let endCount: u32 = 1;
-/** The entry of `transitions` for the last step. Its upper 16 bits are the state. */
+/**
+ * The entry of `transitions` for the last step. Its upper 16 bits are the automaton's state, which is 0 at the start of
+ * a document.
+ */
 let entry: u32 = 0;
 /** The number of bytes so far that are not part of valid UTF-8. */
 let invalidByteCount: u64 = 0;
-/** The position of the first invalid byte since `clearFirstInvalid`, or -1. */
+/** The position of the first byte since `clearFirstInvalid` that is not part of valid UTF-8; -1 if there is none. */
 let firstInvalid: i32 = -1;
 
-/** With more ends than this, the ends of the next block may not fit. */
+/** If there are more ends than this, they must be processed first, because the ends of the next block may not fit. */
 const endsBeforeBlockMax: u32 = endCountMax - blockBytes - 128;
 if (<i32>endCountMax <= blockBytes + 128) ERROR("there is room for the ends of a block");
 
@@ -37,8 +40,9 @@ export function startDocument(at: i32): void {
 }
 
 /**
- * Scans from `pos` up to `stop`; a character that begins before `stop` is read whole. `limit` is at least stop + 3, or,
- * with `isEnd`, the document's end.
+ * Scans from `pos` up to `stop`, at most one block. A character that begins before `stop` is read whole. Bytes before
+ * `limit` may be read: `limit` is at least stop + 3, or, with `isEnd`, the document's end. The scan stops before `stop`
+ * where a look-ahead needs text after `limit`, or more text than one call reads (`readsOn`).
  */
 export function scanTo(stop: i32, limit: i32, isEnd: bool): void {
   assert(stop - pos <= blockBytes && endCount <= endsBeforeBlockMax);
@@ -68,11 +72,14 @@ function scanWithTables(stop: i32, limit: i32): void {
   }
 }
 
-/** With fewer bytes left, masks do not pay off. */
+/** If the text has fewer bytes left, masks do not pay off, because tables scan the end of each text anyway. */
 const leastMaskedBytes: i32 = isSmallScale ? 16 : 192;
 /** Masks have paid off if they advanced at least this many bytes. */
 const goodRunBytes: i32 = isSmallScale ? 32 : 1024;
-/** The limits of `tableBytes`, the number of bytes that tables scan where masks give up. */
+/**
+ * The limits of `tableBytes`, the number of bytes that tables scan where masks give up. It doubles each time, and
+ * returns to the lower limit once masks have advanced by `goodRunBytes`.
+ */
 const leastTableBytes: i32 = isSmallScale ? 4 : 64;
 const mostTableBytes: i32 = isSmallScale ? 16 : 1 << 13;
 let tableBytes: i32 = leastTableBytes;
@@ -84,7 +91,8 @@ let tableBytes: i32 = leastTableBytes;
 function scanWithMasks(stop: i32, limit: i32): void {
   while (pos < stop) {
     const lastEnd = lastSettled();
-    // In a long pretoken, masks would read the same text again each time.
+    // Masks begin at the start of a pretoken. In a long one they would read the same text again in each call, so tables
+    // scan it.
     if (pos - lastEnd > goodRunBytes) return;
     const firstNew = endsStart + (endCount << 2);
     const reached = <i32>scanMasks(textStart, lastEnd, stop, limit, firstNew);
@@ -120,7 +128,7 @@ export function dropEnds(): void {
   endCount = 1;
 }
 
-/** Lowers all positions by `delta`, after the text has moved. */
+/** Lowers all positions by `delta`, because the text has moved to the front by that many bytes. */
 export function shiftText(delta: i32): void {
   if (readsAnnotations()) shiftRun(automaton.annotation, delta);
   pos -= delta;
@@ -153,7 +161,10 @@ function setEnd(index: u32, position: i32): void {
   store<u32>(endsStart + (index << 2), <u32>position);
 }
 
-/** Scans up to `stop`. With `untilAscii`, stops before eight consecutive ASCII bytes. */
+/**
+ * Scans up to `stop` by one table step for each character. With `untilAscii`, stops before eight consecutive ASCII
+ * bytes, which `scanQuads` reads faster.
+ */
 function scanCharacters(stop: i32, limit: i32, untilAscii: bool): void {
   const text = scannedText;
   const ends = endsStart;
@@ -206,7 +217,7 @@ function scanQuads(stop: i32): void {
   const pairs = pairsStart;
   const quads = quadsStart;
   const entries = quadEntriesStart;
-  // The first bit of the state in an entry of `quadEntries`.
+  // In an entry of `quadEntries`, the state begins at this bit.
   const quadStateShift = quadBits + 15;
   let at = pos;
   let state = (entry >> 16) << quadStateShift;
@@ -218,7 +229,7 @@ function scanQuads(stop: i32): void {
     const highQuad = quadOf(pairs, quads, <u32>(octet >> 32));
     const low = load<u32>(entries + (((state >> 15) + lowQuad) << 2));
     state = load<u32>(entries + (((low >> 15) + highQuad) << 2));
-    // After both lookups, so that the second one does not wait for stores.
+    // The ends are written after both lookups, so that the second lookup does not wait for the stores.
     end = writeQuad(end, low, at);
     end = writeQuad(end, state, at + 4);
     at += 8;
@@ -236,9 +247,13 @@ function scanQuads(stop: i32): void {
   entry = (state >> quadStateShift) << 16;
 }
 
-/** Writes the slots of a step over four bytes. Returns the address after the ends that it settles. */
+/**
+ * Writes the slots of the step over the four bytes from `at` on. `end` is the address of slot 0. Returns the address
+ * after the ends that the step settles.
+ */
 function writeQuad(end: usize, quadEntry: u32, at: i32): usize {
-  // Slot 7 is unused: a useless store costs less than a mispredicted branch.
+  // A byte without a slot is written to slot 7, which is unused, because a useless store costs less than a mispredicted
+  // branch.
   store<u32>(end + ((quadEntry & 7) << 2), <u32>at);
   store<u32>(end + (((quadEntry >> 3) & 7) << 2), <u32>at + 1);
   store<u32>(end + (((quadEntry >> 6) & 7) << 2), <u32>at + 2);
@@ -306,7 +321,10 @@ export function hasNextAutomaton(): bool {
   return automaton.next !== 0;
 }
 
-/** Lets the next automaton cut each settled piece like a document. Returns false if `takeEnds` does. */
+/**
+ * Lets the next automaton cut each settled piece like a document of its own. `takeEnds` processes the resulting ends.
+ * Returns false if `takeEnds` does, because memory ran out.
+ */
 export function cutPieces(takeEnds: () => bool): bool {
   const whole = changetype<usize>(automaton);
   const next = automaton.next;
@@ -367,7 +385,7 @@ let quadsStart: usize = 0;
 let quadEntriesStart: usize = 0;
 let quadBits: u32 = 0;
 
-/** The addresses are 0 if the pattern has no such tables. */
+/** Sets the tables for four ASCII bytes per step (above). The addresses are 0 if the pattern has no such tables. */
 export function useFourByteTables(pairs: usize, quads: usize, quadEntries: usize, bits: u32): void {
   pairsStart = pairs;
   quadsStart = quads;
@@ -379,7 +397,9 @@ function hasFourByteTables(): bool {
   return quadEntriesStart !== 0;
 }
 
-/** Returns the quad of four ASCII bytes. As arguments, the table addresses stay in registers. */
+/**
+ * Returns the quad of four ASCII bytes. Loops pass the table addresses as arguments, so that these stay in registers.
+ */
 function quadOf(pairs: usize, quads: usize, word: u32): u32 {
   const first = <u32>load<u8>(pairs + (word & 0xffff));
   const second = <u32>load<u8>(pairs + (word >> 16));

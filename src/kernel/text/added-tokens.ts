@@ -119,7 +119,10 @@ export function newGroup(description: usize, records: usize, count: u32, content
   return group;
 }
 
-/** Begins a text. `keepsSpecial`: special tokens stay text in its first segment. */
+/**
+ * Begins a text, with an empty buffer. `keepsSpecial`: special tokens stay text, with `hasSegments` only up to the
+ * first edge.
+ */
 export function openGroup(group: Group, keepsSpecial: bool, hasSegments: bool): void {
   group.keepsSpecial = u32(keepsSpecial);
   const findsNone = keepsSpecial && group.areAllSpecial && !hasSegments;
@@ -190,7 +193,10 @@ function sureEndOf(group: Group): i32 {
   return group.length - (group.search.longestBytes - 1 + (group.looksAround ? contextBytes : 0));
 }
 
-/** Finds the next item: text up to a token. Returns false if no token ends it. */
+/**
+ * Finds the next item: the text up to a token, and this token. Returns false if no token is left; then the item is the
+ * rest of the text that is final.
+ */
 export function nextItem(group: Group, atEnd: bool): bool {
   const search = group.search;
   const done = group.isSkipping ? skipSpace(group, atEnd) : group.done;
@@ -233,7 +239,10 @@ export function nextItem(group: Group, atEnd: bool): bool {
   return false;
 }
 
-/** Passes the edges up to `searchPos`. Returns the end of the segment there, or of the buffer. */
+/**
+ * Passes the edges up to `searchPos`. Returns the end of the segment there, or the end of the buffer if the segment's
+ * end has not arrived.
+ */
 function passEdges(group: Group, searchPos: i32): i32 {
   const edges = group.edges;
   for (; edges.next < edges.count; edges.next++) {
@@ -244,14 +253,18 @@ function passEdges(group: Group, searchPos: i32): i32 {
   return group.length;
 }
 
-/** Returns the position before which the tokens of a segment are final. No match extends beyond the segment's end. */
+/**
+ * Returns the position before which the tokens of a segment are final. This is the end of the segment once it has
+ * arrived, because no match extends beyond it. With `looksAround`, `contextBytes` bytes after the end must have
+ * arrived, too.
+ */
 function sureEndIn(group: Group, segmentEnd: i32, atEnd: bool): i32 {
   const isWhole =
     group.edges.next < group.edges.count && (!group.looksAround || segmentEnd + contextBytes <= group.length);
   return atEnd || isWhole ? segmentEnd : min(segmentEnd, sureEndOf(group));
 }
 
-/** Returns `stop`, or the start of an incomplete character that ends there. */
+/** Returns `stop`, or, if the text before `stop` ends inside a character that further bytes can complete, its start. */
 export function wholeBefore(group: Group, stop: i32): i32 {
   return <i32>(wholeEnd(group.start + group.done, group.start + stop) - group.start);
 }

@@ -80,7 +80,7 @@ let anchors: Pairs = changetype<Pairs>(0);
 /** Returns the number of bytes on each side of a position that decide whether it is a safe cut. */
 export function windowReach(): u32 {
   if (reach === 0) {
-    // In bytes of the given text: normalization may make a text four times smaller.
+    // The sizes of late tokens are those in the normalized text. The given text may be four times as long.
     const lateBytes = late.search.longestBytes * (normalizes ? characterBytes : 1);
     const spaceBytes = early.stripsLeft | late.stripsLeft ? spaceBytesMax + characterBytes : 0;
     reach = stretchReach() + lateBytes + spaceBytes + characterBytes;
@@ -88,7 +88,10 @@ export function windowReach(): u32 {
   return reach;
 }
 
-/** Returns the part of `windowReach` for early tokens and stretches. */
+/**
+ * Returns the part of `windowReach` for early tokens and stretches: the size of the longest early token or of a
+ * stretch, whichever is greater, or their sum.
+ */
 function stretchReach(): u32 {
   const search = early.search;
   const longest = search.longestBytes;
@@ -97,13 +100,13 @@ function stretchReach(): u32 {
   for (let token: u32 = 0; token < search.count; token++) {
     const content = search.contents + load<u32>(search.records + token * recordBytes);
     const codePoint = characterAfter(content, content + sizeOfToken(search, token));
-    // The boundary that ends a stretch may be inside this token.
+    // The boundary that ends a stretch may be inside this token, so the two sizes add up.
     if (codePoint < 0 || !startsStretch(codePoint)) return longest + stretchBytes;
   }
   return max(longest, stretchBytes);
 }
 
-/** Returns the address for `byteCount` bytes of text; 0 if memory runs out. */
+/** Returns the address where the host writes `byteCount` bytes of text; 0 if memory runs out. */
 export function windowAddress(byteCount: u32): usize {
   if (changetype<usize>(anchors) === 0) {
     const first = newPairs();
@@ -121,7 +124,9 @@ export function windowAddress(byteCount: u32): usize {
   return given;
 }
 
-/** Makes a window of the given text. `startsText`: nothing precedes it. Returns false if memory runs out. */
+/**
+ * Makes a window of the text that the host wrote. `startsText`: no text precedes it. Returns false if memory runs out.
+ */
 export function makeWindow(byteCount: u32, startsText: bool): bool {
   givenBytes = byteCount;
   taken = windowBytes = 0;
@@ -129,7 +134,10 @@ export function makeWindow(byteCount: u32, startsText: bool): bool {
   return (isLinewise && addsSpace) || takeText(startsText) ? takeHole(givenBytes) : false;
 }
 
-/** Normalizes the text after a safe cut. Returns the number of bytes; -1 if memory runs out. */
+/**
+ * Normalizes the text that the host wrote, which follows a safe cut. Returns the number of bytes at `followingAddress`;
+ * -1 if memory runs out.
+ */
 export function makeFollowing(byteCount: u32): i32 {
   following = given;
   if (!normalizes) return byteCount;
@@ -253,7 +261,10 @@ function isBoundary(position: i32): bool {
     : startsStretch(codePointAt(given + position, size));
 }
 
-/** Adds [from, to), which are whole stretches, normalized. Text before it that was left out becomes a hole. */
+/**
+ * Adds the given text [from, to), which consists of whole stretches, in normalized form. Text between `taken` and
+ * `from` was left out, and becomes a hole.
+ */
 function takePiece(from: i32, to: i32, startsText: bool): bool {
   if (from >= to) return true;
   if (!takeHole(from) || !addPair(anchors, from, windowBytes)) return false;
@@ -274,7 +285,10 @@ function normalizeGiven(from: i32, to: i32): i32 {
   return normalize(to - from, true);
 }
 
-/** Adds anchors for the changed stretches of a piece, and bars the positions inside these. */
+/**
+ * Adds anchors for the changed stretches of a piece, and bars the positions inside these. The piece begins at `from` in
+ * the given text and at `start` in the window.
+ */
 function barChanges(from: i32, start: i32): bool {
   let change = logAddress();
   for (const end = change + (loggedCount() << 4); change < end; change += 16) {
@@ -287,7 +301,10 @@ function barChanges(from: i32, start: i32): bool {
   return true;
 }
 
-/** Adds holes for the late tokens from `start` on, and for the edges, where others may begin or end. */
+/**
+ * Adds holes for the late tokens from `start` on, and for the edges of this text, where a late token may be that is
+ * only partly inside.
+ */
 function takeLateTokens(start: i32, startsText: bool): bool {
   const search = late.search;
   const longest = search.longestBytes;
@@ -344,7 +361,9 @@ function append(address: usize, byteCount: i32): bool {
   return true;
 }
 
-/** Returns the start of the white space before `end`, but at least `first`; without `takesSpace`, `end`. */
+/**
+ * Returns the start of the white space that ends at `end`, but at least `first`. Without `takesSpace`, returns `end`.
+ */
 function spaceStart(takesSpace: u32, text: usize, first: i32, end: i32): i32 {
   if (takesSpace === 0) return end;
   let start = end;

@@ -27,7 +27,10 @@ let edgeBase: u32 = 0;
 /** The position of the other end of the part, while edges are tried. */
 let fixedEdge: u32 = 0;
 
-/** The values of `edgeKind`. Edges are tried in an order in which the part never becomes longer. */
+/**
+ * The values of `edgeKind`: whether edges are tried as the end or the start of a part, and whether they are edges of
+ * tokens or of characters in one token. They are tried in an order in which the part never becomes longer.
+ */
 const endsAtTokens: u32 = 0;
 const endsInToken: u32 = 1;
 const startsAtTokens: u32 = 2;
@@ -35,13 +38,18 @@ const startsInToken: u32 = 3;
 
 const noEdge: u32 = u32.MAX_VALUE;
 
-/** The number of edges that are tried one by one. Changing it may change results. */
+/**
+ * The number of edges that are tried one by one. Changing it may change results, because sometimes a longer part fits
+ * although a shorter one does not.
+ */
 const triesOneByOne: u32 = 16;
 
 let partStart: u32 = 0;
 let partEnd: u32 = 0;
 
-/** Returns the end of the longest part from `start` on with at most `most` ids, or `start`. */
+/**
+ * Returns the end of the longest part from `start` on with at most `most` ids; `start` if not even one character fits.
+ */
 export function endOfPart(start: u32, most: u32): u32 {
   idsMax = most;
   fixedEdge = start;
@@ -55,7 +63,10 @@ export function endOfPart(start: u32, most: u32): u32 {
   return inside === noEdge ? start : max(start, inside);
 }
 
-/** Returns the start of the longest last part with at most `most` ids. The text must have more. */
+/**
+ * Returns the start of the longest part with at most `most` ids at the end of the text; the end of the text if not even
+ * one character fits. The text must have more than `most` tokens.
+ */
 export function startOfLastPart(most: u32): u32 {
   idsMax = most;
   fixedEdge = textBytes;
@@ -73,8 +84,9 @@ export function beginParts(): void {
 }
 
 /**
- * Finds the next part, which shares at most `overlap` tokens with the previous one. Returns false if it is a character
- * with more than `most` ids.
+ * Finds the next part, with at most `most` ids. It begins with the last `overlap` tokens of the previous part, or with
+ * fewer, so that it begins and ends after that part does. Returns false if the part is a single character that has more
+ * than `most` ids.
  */
 export function nextPart(most: u32, overlap: u32): bool {
   const next = tokenAt(partEnd);
@@ -101,7 +113,7 @@ export function endOfNextPart(): u32 {
   return partEnd;
 }
 
-/** Sets the current part if it ends after the previous one. */
+/** Sets the current part if it ends after the previous one. Returns whether it was set. */
 function takePart(start: u32, end: u32): bool {
   if (end <= partEnd) return false;
   partStart = start;
@@ -109,7 +121,10 @@ function takePart(start: u32, end: u32): bool {
   return true;
 }
 
-/** Returns the first of `count` edges with which the part fits, or `noEdge`. */
+/**
+ * Returns the first of `count` edges with which the part fits, or `noEdge`. The edges are numbered from `base` on,
+ * which is a token or a position (`edgeBase`).
+ */
 function firstFitting(kind: u32, base: u32, count: u32): u32 {
   edgeKind = kind;
   edgeBase = base;
@@ -159,7 +174,10 @@ function startOf(token: u32): u32 {
   return load<u32>(starts + ((<usize>token) << 2));
 }
 
-/** Returns the first token that begins at a position, or else the one that contains it. */
+/**
+ * Returns the first token that begins at a position, or else the token that contains the position; `idCount` at the end
+ * of the text.
+ */
 function tokenAt(position: u32): u32 {
   let token = tokenOver(position);
   // A space that was inserted before the text may be a token without bytes in the text.
@@ -184,7 +202,7 @@ function cutAfter(position: u32): u32 {
   return change === 0 ? characterEnd(position) : load<u32>(change, 4);
 }
 
-/** Returns the address of the changed stretch around a position, or 0. */
+/** Returns the address of the changed stretch around a position; 0 if the position is not inside one. */
 function changeAround(position: u32): usize {
   const count = countUpTo(position, notesAddress(), changeCount, 8);
   const change = notesAddress() + ((<usize>count) << 3) - 8;
@@ -203,13 +221,13 @@ function countUpTo(limit: u32, numbers: usize, count: u32, stride: usize): u32 {
   return low;
 }
 
-/** Returns the start of the character around a position, or the position itself. */
+/** Returns the start of the character around a position; the position itself if it is between two characters. */
 function characterStart(position: u32): u32 {
   const start = characterAround(position);
   return start === noEdge ? position : start;
 }
 
-/** Returns the end of the character around a position, or the position itself. */
+/** Returns the end of the character around a position; the position itself if it is between two characters. */
 function characterEnd(position: u32): u32 {
   const start = characterAround(position);
   return start === noEdge ? position : start + <u32>characterSize(text + start, text + textBytes);

@@ -21,10 +21,13 @@ let takenCount: u32 = 0;
 
 const idsMax: u32 = isSmallScale ? 3 : 1 << 14;
 const usualOutputBytes: u32 = isSmallScale ? 8 : 1 << 17;
-/** Tokens are copied eight bytes at a time, which may go beyond their end. */
+/** Tokens are copied eight bytes at a time, so reads and writes may go up to 7 bytes beyond `tokens` and `output`. */
 const slackBytes: u32 = 8;
 
-/** Reserves memory for the tokens of ids below `limit`. Returns false if memory runs out. */
+/**
+ * Reserves memory for the tokens of ids below `limit`: `byteCount` bytes in all, at most `longestBytes` each. Returns
+ * false if memory runs out.
+ */
 export function beginDecoding(limit: u32, byteCount: u32, longestBytes: u32): bool {
   if (!layOutTextModule()) return false;
   idLimit = limit;
@@ -64,7 +67,10 @@ export function takenIds(): u32 {
   return takenCount;
 }
 
-/** Returns the decoded size of the first `count` ids, up to one without a token. */
+/**
+ * Returns the decoded size in bytes of the first `count` ids. Stops before an id without a token; then `takenIds` is
+ * less than `count`.
+ */
 export function measureIds(count: u32): f64 {
   let byteCount: u64 = 0;
   let i: u32 = 0;
@@ -77,7 +83,10 @@ export function measureIds(count: u32): f64 {
   return <f64>byteCount;
 }
 
-/** Decodes ids [first, end), which must have tokens, until one does not fit. Returns the number of bytes. */
+/**
+ * Decodes the ids at the indices [first, end), which must have tokens, until one does not fit into `output`. Returns
+ * the number of bytes; `takenIds` is the number of ids decoded.
+ */
 export function decodeIds(first: u32, end: u32): u32 {
   let to = output;
   let room = outputBytes;

@@ -28,7 +28,9 @@ export const evenSpacedFlag: u32 = 4;
 export const onlyFirstFlag: u32 = 8;
 export const markFlag: u32 = 16;
 
-/** Whether the sizes in a description add up, and its tokens are valid. */
+/**
+ * Whether the sizes in a description add up, no token is empty, and the bytes of each token are inside the contents.
+ */
 export function isDescription(description: usize, byteCount: usize): bool {
   if (byteCount < headBytes) return false;
   const tokens = <u64>load<u32>(description) + load<u32>(description, 4);

@@ -1,7 +1,8 @@
 import { reserveTable } from "../regions";
 
 /**
- * The edges between the segments of a text. An added token is found only within one segment.
+ * The edges between the segments of a text. An added token is found only within one segment, and special tokens stay
+ * text in segments that are not trusted.
  *
  * An ascending list of u32[2]: a position, and whether special tokens stay text from there to the next edge.
  */
@@ -9,7 +10,7 @@ import { reserveTable } from "../regions";
 export class Edges {
   start: usize;
   capacity: u32;
-  /** Edges before this index have been passed on to the next stage. */
+  /** Edges before this index have been passed on from the search of early tokens to the next stage (sections.ts). */
   first: u32;
   /** The search has passed the edges before this index. */
   next: u32;
@@ -44,7 +45,10 @@ export function areEdgesFull(edges: Edges): bool {
   return edges.count === edges.capacity;
 }
 
-/** Adds an edge. Returns false if memory runs out. */
+/**
+ * Adds an edge. If the last edge has not been passed yet, an edge at the same position replaces it, and an edge before
+ * it is ignored. Returns false if memory runs out.
+ */
 export function addEdge(edges: Edges, position: i32, keepsSpecial: u32): bool {
   if (edges.count > max(edges.first, edges.next)) {
     const last = edgePosition(edges, edges.count - 1);
@@ -66,7 +70,10 @@ export function moveEdges(edges: Edges, delta: i32): void {
   }
 }
 
-/** Removes the edges before both `first` and `next`, and may grow the list. Returns false if memory runs out. */
+/**
+ * Makes room for another edge: removes the edges before both `first` and `next`, and grows the list if these were at
+ * most half of it. Returns false if memory runs out.
+ */
 function makeRoom(edges: Edges): bool {
   const done = min(edges.first, edges.next);
   const left = edges.count - done;

@@ -49,7 +49,10 @@ export const classMask: u32 = 0xff;
 export const changesBit: u32 = 1 << 8;
 /** The character may be composed with a character before it. */
 export const joinsBit: u32 = 1 << 9;
-/** There is no boundary before the character (normalize.ts). */
+/**
+ * There is no boundary before the character (normalize.ts): it is a mark, may be composed with a character before it,
+ * or becomes text that begins with such a character.
+ */
 export const noBoundaryBit: u32 = 1 << 10;
 /** The character has a decomposition or lower case that some step may use. */
 export const decomposesBit: u32 = 1 << 11;
@@ -60,7 +63,7 @@ const firstLeading: u32 = 0x1100;
 const leadingCount: u32 = 19;
 const firstVowel: u32 = 0x1161;
 const vowelCount: u32 = 21;
-/** The code point before the first trailing consonant: index 0 means that there is none. */
+/** The code point before the first trailing consonant, because the formula uses index 0 for no trailing consonant. */
 const noTrailing: u32 = 0x11a7;
 const trailingCount: u32 = 28;
 
@@ -84,7 +87,10 @@ let blockCount: u32 = 1;
 /** Whether a step converts the text to lower case. */
 export let lowers: bool = false;
 
-/** The steps, a byte each, must stay in memory. Returns false if memory runs out. */
+/**
+ * Unpacks the tables for the `count` steps at `steps`, a byte each, which must stay in memory. Returns false if memory
+ * runs out.
+ */
 export function makeTables(steps: usize, count: u32): bool {
   stepsStart = steps;
   targets = reserveTable(4 * targetMax + 4 * 2 * trieLength + 4 * (changeWords + 1) + pairBytes * pairSlots);
@@ -122,7 +128,10 @@ export function factsOf(codePoint: u32): u32 {
   return lookUp(facts, codePoint);
 }
 
-/** Returns the address in `changes` of a character's replacement in a step; 0 for none, as for Hangul syllables. */
+/**
+ * Returns the address in `changes` of what a step makes of a character; 0 if it has no entry there, as Hangul syllables
+ * and ASCII letters.
+ */
 export function changeBy(step: u32, codePoint: u32): usize {
   let index: u32 = 0;
   if (step === lowercase) index = lookUp(lower, codePoint);
@@ -142,7 +151,7 @@ export function isSyllable(syllable: u32): bool {
   return syllable < syllableCount;
 }
 
-/** Writes the letters (jamo) of a syllable, given by its index. Returns their number. */
+/** Writes the two or three letters (jamo) of a Hangul syllable, given by its index. Returns their number. */
 export function writeLetters(syllable: u32, to: usize): u32 {
   const trailing = syllable % trailingCount;
   store<u32>(to, firstLeading + syllable / (vowelCount * trailingCount));
@@ -181,7 +190,10 @@ function lookUp(trie: usize, codePoint: u32): u32 {
   return load<u16>(blocks + block * blockBytes + ((codePoint & 127) << 1));
 }
 
-/** Returns the address of a character's value, outside the shared block 0; 0 if memory runs out. */
+/**
+ * Returns the address of a character's value in a trie, to write to. If the character is in the shared block 0,
+ * allocates a block for it first. Returns 0 if memory runs out.
+ */
 function ownValue(trie: usize, codePoint: u32): usize {
   const entry = trie + ((codePoint >> 7) << 1);
   if (load<u16>(entry) === 0) {
@@ -192,7 +204,7 @@ function ownValue(trie: usize, codePoint: u32): usize {
   return blocks + <u32>load<u16>(entry) * blockBytes + ((codePoint & 127) << 1);
 }
 
-/** Sets bits in the facts about `count` characters from `codePoint` on. */
+/** Sets bits in the facts about `count` characters from `codePoint` on. Returns false if memory runs out. */
 function setBits(codePoint: u32, count: u32, bits: u32): bool {
   for (const end = codePoint + count; codePoint < end; codePoint++) {
     const at = ownValue(facts, codePoint);
@@ -271,8 +283,8 @@ function readEntry(): bool {
 }
 
 /**
- * Reads the pairs that compose and, with `isUsed`, the decompositions. `changesAll`: some step changes characters that
- * NFC does not.
+ * Reads the pairs that compose and, with `isUsed`, the canonical decompositions. `changesAll`: some step also changes
+ * characters that NFC leaves unchanged. Returns false if memory runs out.
  */
 function readCanonical(isUsed: bool, changesAll: bool): bool {
   const start = pos;

@@ -90,7 +90,10 @@ const leastCapacity: usize = isSmallScale ? 64 : 1 << 12;
 
 export { factsOf };
 
-/** The steps, a byte each, must stay in memory. Returns false if memory runs out. */
+/**
+ * Builds the tables for the `count` steps at `steps`, a byte each, which must stay in memory. Returns false if memory
+ * runs out.
+ */
 export function useNormalization(steps: usize, count: u32): bool {
   stepCount = count;
   return makeTables(steps, count) && resize(leastCapacity);
@@ -102,7 +105,7 @@ export function openNormalization(logs: bool): void {
   reset();
 }
 
-/** Returns the address for the next `byteCount` bytes of the text; 0 if memory runs out. */
+/** Returns the address where the caller writes the next `byteCount` bytes of the text; 0 if memory runs out. */
 export function inputAddress(byteCount: u32): usize {
   if (<usize>byteCount > inputStart + inputCapacity - inputEnd) {
     moveInput();
@@ -114,7 +117,8 @@ export function inputAddress(byteCount: u32): usize {
 }
 
 /**
- * Processes the bytes written to `inputAddress`. Returns the number at `normalizedAddress`, or -1 if memory runs out.
+ * Processes the `byteCount` bytes that were written to `inputAddress`, and with `endsText` the end of the text. Returns
+ * the number of bytes at `normalizedAddress`, or -1 if memory runs out.
  */
 export function normalize(byteCount: u32, endsText: bool): i32 {
   inputEnd += byteCount;
@@ -126,7 +130,7 @@ export function normalize(byteCount: u32, endsText: bool): i32 {
   const end = endsText ? inputEnd : boundary;
   if (endsText && mayChange && !changeStretch(end)) return -1;
   if (outputEnd === outputStart) {
-    // No stretch was normalized: the result is the input, possibly in lower case.
+    // No stretch was normalized, so the result is the input itself, with ASCII in lower case if a step asks for that.
     lowerAscii(copiedTo, end);
     resultAddress = copiedTo;
     outputEnd = outputStart + (end - copiedTo);
@@ -192,7 +196,7 @@ function moveInput(): void {
   boundary -= distance;
 }
 
-/** Moves the input to new memory. Log and output must be empty. Returns false if memory runs out. */
+/** Moves the input to new memory with this capacity. Log and output must be empty. Returns false if memory runs out. */
 function resize(capacity: u64): bool {
   const rounded = (capacity + 63) & ~63;
   // A logged stretch has at least two bytes, so the log takes at most 8 times the size of the input.
@@ -210,7 +214,10 @@ function resize(capacity: u64): bool {
   return true;
 }
 
-/** Scans the input, and normalizes stretches that may change. */
+/**
+ * Scans up to the end of the input, or up to an incomplete character there. Normalizes each stretch that may change.
+ * Returns false if memory runs out.
+ */
 function scan(endsText: bool): bool {
   let pos = scanPos;
   const stop = inputEnd;
@@ -250,7 +257,10 @@ function scan(endsText: bool): bool {
   return true;
 }
 
-/** Sets `mayChange` if a step may change the character, reorder it, or compose it with the last starter. */
+/**
+ * Takes a character without a boundary before it. Sets `mayChange` if a step may change the character, reorder it, or
+ * compose it with the last starter.
+ */
 function lookBack(codePoint: u32, facts: u32): void {
   const combiningClass = facts & classMask;
   if ((facts & changesBit) !== 0 || (combiningClass !== 0 && lastClass > combiningClass)) {
@@ -270,7 +280,10 @@ function lookBack(codePoint: u32, facts: u32): void {
   starterFacts = facts;
 }
 
-/** Appends the text before the current stretch, and then the changed stretch, which ends at `end`. */
+/**
+ * Appends to the output the text before the current stretch, and then what the steps make of the stretch, which ends at
+ * `end`. Returns false if memory runs out.
+ */
 function changeStretch(end: usize): bool {
   const start = boundary;
   if (!copyTo(start)) return false;
@@ -355,7 +368,10 @@ function takeStep(step: u32, work: usize, count: u32): i32 {
   return <i32>madeCount;
 }
 
-/** Writes the lower case or the decompositions of characters. Returns their number; -1 if memory runs out. */
+/**
+ * Writes what a step makes of each character: its lower case, or its decomposition with the rank of each combining
+ * class. Returns the number of characters, or -1 if memory runs out.
+ */
 function writeChanged(step: u32, from: usize, to: usize, count: u32): i32 {
   const fromEnd = from + (count << 2);
   const start = to;
@@ -418,7 +434,7 @@ function insertMarks(start: usize, end: usize): void {
   }
 }
 
-/** Sorts marks by counting their classes. `room` is free memory. Returns false if memory runs out. */
+/** Sorts marks by counting their classes. Free memory begins at `room`. Returns false if memory runs out. */
 function countMarks(start: usize, end: usize, room: usize): bool {
   const classes: usize = 256;
   const copy = room + 4 * classes;
@@ -445,7 +461,10 @@ function countMarks(start: usize, end: usize, room: usize): bool {
   return true;
 }
 
-/** Canonical composition, in place. Returns the number of characters left. */
+/**
+ * Canonical composition, in place: composes each character with the last starter if they have a composite and nothing
+ * between them blocks it. Returns the number of characters left.
+ */
 function compose(start: usize, count: u32): u32 {
   const end = start + (count << 2);
   let to = start;

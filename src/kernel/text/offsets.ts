@@ -69,7 +69,7 @@ let hasMarks: bool = false;
 /** The address of a bit for each id, set for the ids of added tokens. */
 let added: usize = 0;
 
-/** Sets up the trimming of offsets. Returns `added`, which the caller fills in; 0 if memory runs out. */
+/** Sets up the trimming of offsets. Returns the address of `added`, which the caller fills in; 0 if memory runs out. */
 export function useTrims(count: u32, keepsOne: bool): usize {
   trimCount = count;
   trimKeepsOne = keepsOne;
@@ -113,7 +113,10 @@ export function placedTextAddress(): usize {
   return text;
 }
 
-/** Computes the spans of the next `count` ids. Returns false if an id is not below `idLimit`. */
+/**
+ * Computes the spans of the next `count` ids, which the host has written (decode.ts). Returns false if an id is not
+ * below `idLimit`.
+ */
 export function placeIds(count: u32, inCharacters: bool): bool {
   if (count > idCount - placedCount) unreachable();
   for (let i: u32 = 0; i < count; i++) {
@@ -173,7 +176,9 @@ function passToken(id: u32): bool {
 
 const space: u32 = 0x20;
 
-/** Returns the position in the text after bytes [from, to) of a token. Each space may be a mark. */
+/**
+ * Returns the position in the text after bytes [from, to) of a token. A space of the token may be a mark in the text.
+ */
 function endInText(from: usize, to: usize): u32 {
   let at = position;
   for (; from < to; from++) {
@@ -203,7 +208,10 @@ function inText(at: u32): u32 {
   return changeStart + max<u32>(1, <u32>share);
 }
 
-/** Converts a span from bytes to characters, and trims spaces. */
+/**
+ * Converts a span from bytes to characters, and trims spaces. `isFound`: the id is an added token that was found in the
+ * text, so its spaces are counted there.
+ */
 function countCharacters(span: usize, id: u32, isFound: bool): void {
   const startByte = load<u32>(span);
   const endByte = min(load<u32>(span, 4), textBytes);
@@ -234,10 +242,13 @@ function countTo(end: u32): void {
 
 /** The number of spaces at the start of a token's spelling. */
 let spacesBefore: u32 = 0;
-/** The number of spaces at the end of the spelling. */
+/** The number of spaces at the end of the spelling. If it has only spaces, both numbers are equal. */
 let spacesAfter: u32 = 0;
 
-/** Counts the spaces at both ends of [from, to). In HF's spelling of a token, a tab is a letter. */
+/**
+ * Counts the spaces at both ends of [from, to). With `isText`, all white space counts. In the bytes of a token only
+ * 0x20 does, because HF spells other white space, such as tabs, as letters.
+ */
 function countSpaces(from: usize, to: usize, isText: bool): void {
   spacesBefore = spacesAfter = 0;
   for (; from < to; spacesBefore++) {

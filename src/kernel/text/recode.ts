@@ -2,9 +2,11 @@ import { fixedEnd, reserveTo } from "../regions";
 import { tokenSize } from "./decode";
 
 /**
- * Recoding: where ids differ from the canonical ids. The result is a list of pairs of spans. If both lists of ids spell
- * the same text, the two spans of a pair have the same bytes, except perhaps those of the last pair. If not, there is
- * one pair: everything between the common start and the common end of the lists. Each id must have a token.
+ * Recoding: where ids differ from the canonical ids, which result if the given ids are decoded and the text is encoded
+ * again. The result is a list of pairs of spans, one of the given ids and one of the canonical ids. If both lists of
+ * ids spell the same text, the two spans of a pair have the same bytes, except perhaps those of the last pair. If they
+ * do not, because encoding normalizes the text, there is one pair: everything between the common start and the common
+ * end of the lists. Each id must have a token.
  *
  * These arrays follow the tables of decode.ts:
  *
@@ -23,10 +25,14 @@ let spans: usize = 0;
 let givenAt: u32 = 0;
 let canonicalAt: u32 = 0;
 
-/** Reserves memory for the given ids and, after them, the canonical ones. Returns the address, or 0. */
+/**
+ * Reserves memory for the given ids and, after them, the canonical ids. Returns the address of the given ids; 0 if
+ * memory runs out.
+ */
 export function beginRecoding(count: u32, countOfCanonical: u32): usize {
   const idBytes = 4 * (<u64>count + countOfCanonical);
-  // A span has ids of both lists, except perhaps the last one.
+  // Each span has ids of both lists, so they are at most as many as the shorter list has. Only the last span may lack
+  // those of one list.
   const spanBytes = 16 * (<u64>min(count, countOfCanonical) + 1);
   given = (fixedEnd + 63) & ~63;
   if (!reserveTo(given + idBytes + spanBytes)) return 0;
@@ -64,7 +70,7 @@ function passEqual(): void {
   }
 }
 
-/** Advances both lists past their shortest next spans of the same size in bytes, or to their ends. */
+/** Advances both lists past their shortest next spans of the same size in bytes, or to their ends if there are none. */
 function passSameBytes(): void {
   let lead: i64 = 0;
   do {

@@ -40,7 +40,7 @@ let holesEnd: usize = 0;
 let nextBarred: usize = 0;
 let barredEnd: usize = 0;
 
-/** Reserves memory for the current automaton, which has `states` states. */
+/** Reserves memory for the current automaton, which has `states` states. Returns false if memory runs out. */
 export function useSafeCuts(states: u32): bool {
   stateCount = states;
   alive = reserveTable((<usize>states) << 2);
@@ -49,7 +49,10 @@ export function useSafeCuts(states: u32): bool {
   return alive !== 0 && next !== 0 && stamps !== 0;
 }
 
-/** Declares that the next text is a window. Its holes, then its barred ranges, are at position `at`. */
+/**
+ * Declares that the next text is a window. Its holes, and then its barred ranges, are stored from position `at` of the
+ * text region on.
+ */
 export function useHoles(at: i32, holeCount: u32, barredCount: u32): void {
   nextHole = textStart + at;
   holesEnd = nextBarred = nextHole + ((<usize>holeCount) << 3);
@@ -57,9 +60,10 @@ export function useHoles(at: i32, holeCount: u32, barredCount: u32): void {
 }
 
 /**
- * Returns the first safe cut in [from, stop), or with `wantsLast` the last one; -1 if there is none. The text ends at
- * `limit`, or `limit` is at least `stop` plus the size of the longest token plus 4. `isStart`: position 0 is the start
- * of the text or a safe cut. Otherwise at least as many bytes precede `from` as the longest token has.
+ * Returns the first safe cut in [from, stop), or with `wantsLast` the last one; -1 if there is none. Position 0 never
+ * counts. Bytes before `limit` may be read. The text ends at `limit`, or `limit` is at least `stop` plus the size of
+ * the longest token plus 4. `isStart`: position 0 is the start of the text or a safe cut. Otherwise at least as many
+ * bytes precede `from` as the longest token has.
  */
 export function findSafeCut(from: i32, stop: i32, limit: i32, isStart: bool, wantsLast: bool): i32 {
   const cut = findCut(from, stop, limit, isStart, wantsLast);

@@ -112,9 +112,12 @@ let givenBytes: i32 = 0;
 let givenInputBytes: i32 = 0;
 /** Whether bytes of the current section have been emitted. */
 let hasBytes: bool = false;
-/** Whether the section or line has begun, after its space. Valid only if `addsSpace`. */
+/**
+ * Whether the section (or the line, if `isLinewise`) has begun, so that no space is put before its next bytes. Valid
+ * only if `addsSpace`.
+ */
 let isInside: bool = false;
-/** Whether nothing has been emitted since the start of the text. Valid only if `addsSpace`. */
+/** Whether nothing has been emitted since the start of the text; false after a safe cut. Valid only if `addsSpace`. */
 let isAtStart: bool = false;
 
 let eventsStart: usize = 0;
@@ -129,7 +132,10 @@ export function beginSections(byteCount: u32): usize {
   return description;
 }
 
-/** Sets up search and normalization. Returns 1; 0 if memory runs out; -1 if the description is invalid. */
+/**
+ * Reads the description, and sets up search and normalization. Returns 1; 0 if memory runs out; -1 if the description
+ * is invalid.
+ */
 export function useSections(byteCount: u32): i32 {
   if (!isDescription(description, byteCount)) return -1;
   const records = recordsOf(description);
@@ -156,7 +162,11 @@ export function useSections(byteCount: u32): i32 {
   return 1;
 }
 
-/** Begins a text and discards the previous one. `continuesSection`: it follows a safe cut (safe-cuts.ts). */
+/**
+ * Begins a text and discards the previous one. With `specialAsText`, special tokens stay text, in the first segment if
+ * there are several. With `continuesSection`, the text follows a safe cut (safe-cuts.ts), so it gets no space at its
+ * start.
+ */
 export function openText(flags: u32): void {
   const hasSegments = (flags & comesInSegments) !== 0;
   openGroup(early, (flags & specialAsText) !== 0, hasSegments);
@@ -172,7 +182,7 @@ export function openText(flags: u32): void {
   isAtStart = !isInside;
 }
 
-/** Returns the address for the next `byteCount` bytes of the text; 0 if memory runs out. */
+/** Returns the address where the caller writes the next `byteCount` bytes of the text; 0 if memory runs out. */
 export function pieceAddress(byteCount: u32): usize {
   eventsSize = 0;
   if (usesLate && isHalfFull(late, 0)) shrink(late);
@@ -189,8 +199,8 @@ export function endSegment(keepsSpecial: bool): bool {
 }
 
 /**
- * Processes the bytes written to `pieceAddress`. `end`: 0: more text follows; 1: the text ends; 2: a part ends at a
- * safe cut, without `end` event. Returns the number of events, or -1 if memory runs out.
+ * Processes the `byteCount` bytes that were written to `pieceAddress`. `end`: 0: more text follows; 1: the text ends;
+ * 2: a part ends at a safe cut, so no `end` event is emitted. Returns the number of events, or -1 if memory runs out.
  */
 export function takePiece(byteCount: u32, end: u32): i32 {
   early.length += byteCount;
@@ -220,7 +230,7 @@ export function waitingBytes(): u32 {
 
 /** Returns the maximum memory in bytes to process the waiting bytes. */
 export function waitingNeed(): f64 {
-  // Sorting a run of combining marks takes 16 times its size.
+  // Sorting a run of combining marks takes 16 times its size. `waitingBytes` includes it once, so 15 times are added.
   return <f64>waitingBytes() + 15.0 * <f64>unnormalizedBytes();
 }
 
@@ -245,7 +255,10 @@ function takeEarly(atEnd: bool): bool {
   }
 }
 
-/** Processes bytes [from, to) of `early`. `ends`: an early token or the end of the text follows. */
+/**
+ * Processes bytes [from, to) of the buffer of `early`, which are text between early tokens. `ends`: an early token or
+ * the end of the text follows.
+ */
 function takeText(from: i32, to: i32, ends: bool): bool {
   const size = <u32>(to - from);
   if (!moveEdgesOn(from, to)) return false;
@@ -267,7 +280,10 @@ function takeText(from: i32, to: i32, ends: bool): bool {
   return true;
 }
 
-/** Removes the edges up to `to` from `early`, and adds them to the next stage if `hasLateEdges`. */
+/**
+ * Removes the edges up to `to` from `early`, because text [from, to) leaves it. With `hasLateEdges`, adds them to
+ * `waitingEdges`, or to `late.edges` without normalization. An edge before `from` is moved to `from`.
+ */
 function moveEdgesOn(from: i32, to: i32): bool {
   const edges = early.edges;
   for (; edges.first < edges.count && edgePosition(edges, edges.first) <= to; edges.first++) {
@@ -345,7 +361,7 @@ function takeNormalized(address: usize, size: u32): bool {
   return giveText(to, size);
 }
 
-/** Protects the normalized text from the buffer of `late`, if that has to grow. */
+/** Protects the normalized text if the buffer of `late` has to grow, so that the new buffer does not overwrite it. */
 function keepNormalizedFor(size: u32): void {
   if (<usize>late.length + size + 64 > late.capacity) keepNormalized();
 }
@@ -363,7 +379,7 @@ function takeLate(atEnd: bool): bool {
   return true;
 }
 
-/** Ends the current section. With `ends`, emits its `end` event if it has bytes. */
+/** Ends the current section. With `ends`, emits its `end` event if bytes of it were emitted. */
 function endGiven(ends: bool): bool {
   const isNoted = ends && hasBytes;
   hasBytes = isInside = false;
@@ -373,7 +389,7 @@ function endGiven(ends: bool): bool {
 const space: u32 = 0x20;
 const lineFeed: u32 = 0x0a;
 
-/** Emits bytes of a section, with the spaces before it or its lines. */
+/** Emits bytes of a section, and the space before the section or before each of its lines, if one is wanted. */
 function giveText(address: usize, size: u32): bool {
   hasBytes = true;
   if (!addsSpace) return noteText(address, size);
@@ -391,7 +407,10 @@ function giveText(address: usize, size: u32): bool {
   return true;
 }
 
-/** Whether a space is put before these bytes. With `knowsMark`, they end with a whole character. */
+/**
+ * Whether a space is put before a section or line that begins with these bytes. With `knowsMark`, a mark (U+2581)
+ * counts as a space, and the bytes end with a whole character, so a mark is never divided.
+ */
 function wantsSpace(address: usize, end: usize): bool {
   if (onlyFirst && !isAtStart) return false;
   if (evenIfSpaced) return true;

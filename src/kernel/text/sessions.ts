@@ -72,7 +72,10 @@ const encodesToCheckpoint: u32 = 4;
 const encodesToLastCheckpoint: u32 = 5;
 const encodesRest: u32 = 6;
 
-/** Reserves memory for old and new checkpoints. Returns the address where the host writes the old ones, or 0. */
+/**
+ * Reserves memory for `count` old checkpoints, and for the new ones of a text of `byteCount` bytes. Returns the address
+ * where the host writes the old ones; 0 if memory runs out.
+ */
 export function beginEdit(count: u32, byteCount: u32): usize {
   checkpoints = (fixedEnd + 63) & ~63;
   checkpointCount = count;
@@ -82,7 +85,9 @@ export function beginEdit(count: u32, byteCount: u32): usize {
 }
 
 /**
- * Begins an edit: `newBytes` bytes replaced [start, end) of a text with `idCount` ids, which now has `byteCount` bytes.
+ * Begins an edit: bytes [start, end) of a text with `idCount` ids have been replaced by `newBytes` bytes, and the text
+ * now has `byteCount` bytes. `cutReach` is `reach` (above): the number of bytes on each side of a position that decide
+ * whether it is a safe cut.
  */
 export function startEdit(
   start: u32,
@@ -165,7 +170,7 @@ function seekWindowEnd(): u32 {
   return findsFirst;
 }
 
-/** Sets `windowEnd` to the first old checkpoint from the cut on, if there is one. */
+/** Sets `windowEnd` to the first old checkpoint at or after the cut. Without one, it stays the end of the text. */
 function takeWindowEnd(cut: u32): void {
   while (
     nextCheckpoint < checkpointCount &&
@@ -206,9 +211,9 @@ function encodeTo(end: u32, next: u32): u32 {
   return encodes;
 }
 
-/** Adds a checkpoint at the end of the encoded text. */
+/** Adds a checkpoint at the end of the text that has been encoded, which is `at`. */
 function addCheckpoint(): void {
-  // Short appends would otherwise add many checkpoints.
+  // Replaces the last checkpoint if the one before it is near. Otherwise short appends would add many checkpoints.
   if (madeCount >= 2 && at - positionOf(made, madeCount - 2) < spaceBytes) madeCount--;
   const checkpoint = made + ((<usize>madeCount) << 3);
   madeCount++;

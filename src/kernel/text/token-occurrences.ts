@@ -3,8 +3,8 @@ import { given } from "./cut-windows";
 import { early } from "./sections";
 
 /**
- * Finds occurrences of early tokens (sections.ts), including those that overlap: which of them counts depends on
- * earlier text.
+ * Finds occurrences of early tokens (sections.ts), including those that overlap, because which of them counts depends
+ * on earlier text that the caller may not know.
  */
 
 /** Begins the search in the `byteCount` bytes that were written to `windowAddress`. */
@@ -13,8 +13,8 @@ export function openOccurrences(byteCount: i32): void {
 }
 
 /**
- * Returns the position of the first token from `from` on that ends by `limit`, or `limit`. Until the next
- * `openOccurrences`, `from` must not be lower than any earlier `from` or result.
+ * Returns the position of the first token that begins at or after `from` and ends by `limit`; `limit` if there is none.
+ * Until the next `openOccurrences`, `from` must not be lower than any earlier `from` or result.
  */
 export function findOccurrence(from: i32, limit: i32): i32 {
   return findToken(early.search, from, limit, limit);

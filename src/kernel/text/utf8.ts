@@ -1,6 +1,9 @@
 // UTF-8, one character at a time. The JavaScript counterpart is src/bytes/utf8-characters.ts.
 
-/** Returns the size of the character at `pos`; 0 if it is not UTF-8 or not complete before `stop`. */
+/**
+ * Returns the size in bytes of the character at `pos`; 0 if the bytes there are not UTF-8, or the character is not
+ * complete before `stop`.
+ */
 export function characterSize(pos: usize, stop: usize): usize {
   const lead = <u32>load<u8>(pos);
   if (lead < 0x80) return 1;
@@ -12,7 +15,10 @@ export function characterSize(pos: usize, stop: usize): usize {
   return pos + 4 <= stop && (load<u8>(pos, 3) & 0xc0) === 0x80 ? 4 : 0;
 }
 
-/** Whether a byte may follow the lead byte of a character of three or four bytes. */
+/**
+ * Whether a byte may follow the lead byte of a character of three or four bytes: the character is neither overlong nor
+ * a surrogate, and at most U+10FFFF.
+ */
 function isSecond(lead: u32, second: u32): bool {
   if (lead === 0xe0) return second - 0xa0 < 0x20;
   if (lead === 0xed) return second - 0x80 < 0x20;
@@ -30,7 +36,7 @@ export function isUnfinished(pos: usize, stop: usize): bool {
   return stop - pos < 3 || (load<u8>(pos, 2) & 0xc0) === 0x80;
 }
 
-/** Returns `stop`, or the start of an incomplete character that ends there. */
+/** Returns `stop`, or, if the text [from, stop) ends inside a character that further bytes can complete, its start. */
 export function wholeEnd(from: usize, stop: usize): usize {
   for (let at = stop - 1; at >= from && stop - at < 4; at--) {
     if ((load<u8>(at) & 0xc0) !== 0x80) return isUnfinished(at, stop) ? at : stop;
@@ -75,13 +81,13 @@ export function putCharacter(to: usize, codePoint: u32): usize {
 /** The result of `characterAfter` and `characterBefore` if there is no valid character. */
 export const noCharacter: i32 = -1;
 
-/** Returns the code point of the character at `pos`, or `noCharacter`. */
+/** Returns the code point of the character at `pos` in a text that ends at `stop`, or `noCharacter`. */
 export function characterAfter(pos: usize, stop: usize): i32 {
   const size = pos < stop ? characterSize(pos, stop) : 0;
   return size === 0 ? noCharacter : <i32>codePointAt(pos, size);
 }
 
-/** Returns the code point of the character that ends at `end`, or `noCharacter`. */
+/** Returns the code point of the character that ends at `end` in a text that begins at `start`, or `noCharacter`. */
 export function characterBefore(start: usize, end: usize): i32 {
   let pos = end;
   while (pos > start && end - pos < 4) if ((load<u8>(--pos) & 0xc0) !== 0x80) break;

@@ -14,7 +14,10 @@ import {
 } from "./word-slots";
 import { long, middle, short } from "./word-tables";
 
-/** Converts all words to contiguous records. Those of short and middle words follow those of long ones. */
+/**
+ * Converts all words to contiguous records, because the merge engine lays them out in this memory
+ * (merge/word-layout.ts). The records of short and middle words follow those of long words.
+ */
 let movedKind: u32 = 0;
 let movedAt: usize = 0;
 
@@ -23,7 +26,9 @@ export function startMovingToRecords(): void {
   movedAt = short.slots;
 }
 
-/** Moves the words of the next `work` slots; records must have space. Returns false after the last slot. */
+/**
+ * Moves the words of the next `work` slots; the records must have space for them. Returns false after the last slot.
+ */
 export function moveToRecordsSome(work: u32): bool {
   const table = movedKind === 0 ? short : middle;
   const slotBytes = <usize>table.slotBytes;
@@ -75,7 +80,10 @@ export function beginLook(flagsAddress: usize): void {
   memory.fill(asideStart, 0, asideBytes);
 }
 
-/** Inspects further words, about `work` ids of `idBytes` bytes. Returns the number of pairs listed. */
+/**
+ * Inspects further words, about `work` ids in all, each of `idBytes` bytes. Stops early if `listed` is full. Returns
+ * the number of pairs listed.
+ */
 export function lookSome(work: u32, idBytes: u32): u32 {
   return idBytes === 2 ? look<u16>(work) : look<u32>(work);
 }

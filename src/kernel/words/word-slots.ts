@@ -19,8 +19,8 @@ import {
  * The top `slotBits` bits of a key's hash are its home slot. So keys are nearly in hash order at every size. This lets
  * a table grow in place, and lets two tables be added up by walking both from front to back.
  *
- * A *slice* is a range of hashes, so in any table it is a run of slots. In the table of a slice, the position of a hash
- * in the slice takes the place of the hash.
+ * A *slice* is a range of hashes, so in any table it is a run of slots. Each thread can add up one slice of all tables
+ * (`setSlice`). In the table of a slice, the position of a hash in the slice takes the place of the hash.
  *
  * The head of a table; `LongTable` (below) has more fields, and 32 bytes:
  *
@@ -83,7 +83,10 @@ export function setSlice(index: u32, count: u32): void {
   sliceCount = count;
 }
 
-/** Returns the slice of a hash (upper 32 bits), and the hash's position in it (lower). */
+/**
+ * Returns the slice that contains a hash (in the upper 32 bits), and the hash's position in the slice (in the lower 32
+ * bits).
+ */
 function placeOf(hash: u64): u64 {
   return (hash >> 32) * sliceCount;
 }
@@ -92,7 +95,10 @@ function isInSlice(hash: u64): bool {
   return placeOf(hash) >> 32 === slice;
 }
 
-/** Returns the home slot: the top bits of the position in the slice. */
+/**
+ * Returns the home slot: the top bits of the hash's position in its slice. With one slice, these are the top bits of
+ * the hash.
+ */
 function homeSlot(hash: u64, shift: u64): usize {
   return <usize>((placeOf(hash) << 32) >> shift);
 }
@@ -101,12 +107,15 @@ function homeSlot(hash: u64, shift: u64): usize {
 export function slotBitsWith(table: SlotTable, keyCount: f64): u32 {
   const usedCount = <f64>table.usedCount + keyCount;
   let slotBits = table.slotBits;
-  // At most three quarters are used: a missing key then takes 8.5 probes on average.
+  // At most three quarters of the slots are used, so that finding that a key is missing takes 8.5 probes on average.
   while (slotBits < 63 && usedCount * 4 > 3 * <f64>((<u64>1) << slotBits)) slotBits++;
   return slotBits;
 }
 
-/** Grows the table for `keyCount` more keys if necessary. If it returns false, the table may be unusable. */
+/**
+ * Grows the table for `keyCount` more keys if necessary. Returns false if its region is full, or if `spread` fails,
+ * which leaves the table unusable.
+ */
 export function reserve(table: SlotTable, keyCount: u32): bool {
   const usedCount = <u64>table.usedCount + keyCount;
   if (usedCount * 4 <= (<u64>3) << table.slotBits) return true;
@@ -125,7 +134,10 @@ function grow(table: SlotTable, slotBits: u32): bool {
 /** The smallest page size of any system. */
 const pageBytes: usize = 4096;
 
-/** Writes to each page of fresh memory, because reading a page before writing it costs two faults. */
+/**
+ * Writes to each page of fresh memory. Otherwise the table would read a page before writing it, which costs two page
+ * faults.
+ */
 function touch(start: usize, end: usize): void {
   for (let at = start; at < end; at += pageBytes) store<u8>(at, 0);
 }
@@ -160,7 +172,7 @@ function spread(table: SlotTable, slotCount: u32): bool {
   for (let slot = end - oldBytes; slot < end; slot += slotBytes) {
     const eight0 = load<u64>(slot);
     if (eight0 === 0) continue;
-    // These loads may also read the next slots; `write` ignores the excess.
+    // If slots are smaller than 24 bytes, these loads also read the next slots. `write` ignores the excess.
     const eight1 = load<u64>(slot, 8);
     const eight2 = load<u64>(slot, 16);
     let to = first + homeSlot(hashOf(slotBytes, eight0, eight1), shift) * slotBytes;
@@ -224,7 +236,7 @@ export function shortKey(at: usize, length: u32): u64 {
 
 /** Returns the key of a middle word's bytes after the eighth. */
 export function middleTailKey(at: usize, length: u32): u64 {
-  // Two shifts, because a shift by 64 bits does nothing.
+  // Shifts twice, because a shift by 64 bits does nothing.
   return ((load<u64>(at, 8) << (8 * (middleBytesMax - length))) << 8) | length;
 }
 
@@ -247,12 +259,12 @@ export function hashShort(key: u64): u64 {
 /** Returns the hash of a middle word. */
 function hashMiddle(head: u64, tailKey: u64): u64 {
   let hash = head * multiplier1;
-  // Otherwise words that differ only in bytes 7 and 14 would have only 256 hashes.
+  // Without this, words that differ only in bytes 7 and 14 would have only 256 different hashes.
   hash ^= hash >> 32;
   return (hash + tailKey) * multiplier0;
 }
 
-/** Returns the hash of a long word: a chain with eight bytes per step. */
+/** Returns the hash of a long word, made in a chain of steps of eight bytes each; the last step takes the rest. */
 export function hashLong(at: usize, length: u32): u32 {
   let hash = <u64>length * multiplier1;
   const tail = at + (length & ~7);
@@ -303,7 +315,10 @@ export function findShort(table: SlotTable, key: u64): usize {
   return slot;
 }
 
-/** Counts the short words, and lists the longer ones in `longer`. Needs a free slot for each pretoken. */
+/**
+ * Counts the short words among `pretokenCount` pretokens from index `first` on, and lists the indices of the longer
+ * ones in `longer`. The table must have a free slot for each pretoken. Returns the number of longer ones.
+ */
 export function countShortWords(table: SlotTable, first: u32, pretokenCount: u32): u32 {
   const shift = homeShift(table);
   const slots = table.slots;
@@ -324,8 +339,8 @@ export function countShortWords(table: SlotTable, first: u32, pretokenCount: u32
     const key = select<u64>(sentinelKey, shortKey(text + start, length), length > shortBytesMax);
     start = end;
     let slot = slots + ((<usize>(hashShort(key) >> shift)) << 4);
-    // Most words are in their home slot. Without this check, the loop below would be compiled at a tier that a short
-    // run does not repay.
+    // Most words are in their home slot. Without this check, the loop below would run for every word, so that the
+    // JavaScript engine would soon compile it at its highest tier, which a short run does not repay.
     if (load<u64>(slot) === key) {
       store<u64>(slot, load<u64>(slot, 8) + 1, 8);
       continue;
@@ -349,7 +364,7 @@ export function countShortWords(table: SlotTable, first: u32, pretokenCount: u32
   return <u32>((longerEnd - longer) >> 2);
 }
 
-/** Adds `count` to the count of a word. A new word needs a free slot. */
+/** Adds `count` to the count of a word. If the word is new, the table must have a free slot. */
 export function addShortWord(table: SlotTable, key: u64, count: u64): void {
   const slot = findShort(table, key);
   if (load<u64>(slot) === 0) table.usedCount++;
@@ -381,7 +396,10 @@ export function findMiddle(table: SlotTable, head: u64, tailKey: u64): usize {
   return slot;
 }
 
-/** Splits `longer` into middle words, with keys and home slots, and long ones. Returns the number of long ones. */
+/**
+ * Splits the `longerCount` pretokens in `longer`. Writes the keys and the home slots of middle words to `middleKeys`
+ * and `middleHomes`, and the indices of long words to `long`. Returns the number of long words.
+ */
 export function cutMiddleWords(table: SlotTable, ends: usize, longerCount: u32): u32 {
   const shift = homeShift(table);
   const slots = table.slots;
@@ -399,7 +417,7 @@ export function cutMiddleWords(table: SlotTable, ends: usize, longerCount: u32):
     const head = load<u64>(text + start);
     const tailKey = middleTailKey(text + start, length);
     const home = slots + <usize>(hashMiddle(head, tailKey) >> shift) * middleSlotBytes;
-    // Writes the word both as a middle and as a long one, to avoid a branch.
+    // Writes the word as a middle one and as a long one, and keeps only one of these, which avoids a branch.
     store<u64>(keys, tailKey);
     store<u64>(keys, head, 8);
     store<u32>(homes, <u32>home);
@@ -445,7 +463,7 @@ export function countMiddleWords(table: SlotTable, middleCount: u32): void {
   table.usedCount += insertedCount;
 }
 
-/** Adds `count` to the count of a word. A new word needs a free slot. */
+/** Adds `count` to the count of a word. If the word is new, the table must have a free slot. */
 export function addMiddleWord(table: SlotTable, head: u64, tailKey: u64, count: u64): void {
   const slot = findMiddle(table, head, tailKey);
   if (load<u64>(slot) === 0) table.usedCount++;
@@ -454,7 +472,10 @@ export function addMiddleWord(table: SlotTable, head: u64, tailKey: u64, count: 
   store<u64>(slot, load<u64>(slot, 16) + count, 16);
 }
 
-/** Adds the slice's words in [from, end) of another table. With `stops`, returns true at the first free slot. */
+/**
+ * Adds the words in the slots [from, end) of another table that are in the slice. This table must have space for them.
+ * With `stops`, stops at the first free slot of the other table. Returns whether it stopped there.
+ */
 export function addSlotsTo(table: SlotTable, from: usize, end: usize, stops: bool): bool {
   const slotBytes = table.slotBytes;
   for (; from < end; from += slotBytes) {
@@ -568,7 +589,10 @@ export function recordWord(record: usize): usize {
   return record + headBytes;
 }
 
-/** Counts the pretokens in `long`, which need free slots. Returns false if a record does not fit. */
+/**
+ * Counts the `longCount` pretokens in `long`; the table must have free slots for them. Returns false if a record does
+ * not fit.
+ */
 export function countLongWords(long: LongTable, longCount: u32): bool {
   hashLongWords(long, longCount);
   touchRecords(long, longCount);
@@ -581,7 +605,7 @@ export function countLongWords(long: LongTable, longCount: u32): bool {
   return true;
 }
 
-/** Writes the hashes of the pretokens in `long`, and prefetches their home slots. */
+/** Writes the hashes of the pretokens in `long`, and prefetches their home slots, so that the cache misses overlap. */
 function hashLongWords(long: LongTable, longCount: u32): void {
   let sum: u64 = 0;
   for (let i: u32 = 0; i < longCount; i++) {
@@ -617,7 +641,10 @@ function homeOf(long: LongTable, hash: u32): usize {
   return long.slots + homeSlot((<u64>hash) << 32, homeShift(long)) * longSlotBytes;
 }
 
-/** Adds `count` occurrences of a word, which needs a free slot. Returns false if its record does not fit. */
+/**
+ * Adds `count` occurrences of the word of `length` bytes at `at`. The table must have a free slot. Returns false if the
+ * word's record does not fit.
+ */
 export function addLongWord(long: LongTable, at: usize, length: u32, hash: u32, count: u64): bool {
   const slot = findLong(long, at, length, hash);
   if (load<u64>(slot) === 0) return insertLong(long, slot, at, length, hash, count);
@@ -626,7 +653,7 @@ export function addLongWord(long: LongTable, at: usize, length: u32, hash: u32, 
   return true;
 }
 
-/** Returns the slot of a word, given its hash, or the free slot where it belongs. */
+/** Returns the slot of the word of `length` bytes at `at`, given its hash, or the free slot where it belongs. */
 export function findLong(long: LongTable, at: usize, length: u32, hash: u32): usize {
   const end = endOfSlots(long);
   let slot = homeOf(long, hash);
@@ -673,7 +700,10 @@ function recordEquals(record: usize, at: usize, length: u32): bool {
   return (length & 7) === 0 || load<u64>(word) === tailBytes(tail, length);
 }
 
-/** Appends a record's head without a slot; the region must have space. Returns the address for its word. */
+/**
+ * Appends the head of a record without a slot; the region must have space for the record. Returns the address for its
+ * word.
+ */
 export function addRecordHead(long: LongTable, length: u32, value: u64): usize {
   const record = <usize>endOfRecords(long);
   writeRecordHead(record, length, 0, value);

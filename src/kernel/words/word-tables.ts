@@ -57,8 +57,8 @@ import {
 } from "./word-slots";
 
 /**
- * Distinct words with exact counts, in three tables by length. Most words are short, and a short word is compared in
- * one instruction.
+ * Distinct words with exact counts, in three tables by length, because most words are short, and a short word is
+ * compared in one instruction.
  *
  * The memory contains the words, their counts and the heads of the tables, so an instance in another thread can take it
  * over. The heads are:
@@ -109,7 +109,10 @@ export function distinctWordCount(): f64 {
   return <f64>(short.usedCount - 1) + <f64>middle.usedCount + <f64>long.usedCount;
 }
 
-/** Counts the pretokens of `ends`. Returns false if a table is full; then only some have been counted. */
+/**
+ * Counts the pretokens whose boundaries are in `ends`. Returns false if a table is full; then only some of them have
+ * been counted.
+ */
 export function countPretokens(pretokenCount: u32): bool {
   for (let first: u32 = 0; first < pretokenCount; first += batchPretokens) {
     if (!countBatch(first, min(batchPretokens, pretokenCount - first))) return false;
@@ -129,7 +132,7 @@ function countBatch(first: u32, pretokenCount: u32): bool {
   return reserve(long, longCount) && countLongWords(long, longCount);
 }
 
-/** Adds `count` occurrences of the word at the text's start. Returns false if its table is full. */
+/** Adds `count` occurrences of the word of `length` bytes at the text's start. Returns false if its table is full. */
 export function addWord(length: u32, count: f64): bool {
   const added = <u64>count;
   store<u64>(pretokenCountAt, load<u64>(pretokenCountAt) + added);
@@ -181,7 +184,10 @@ export function hasSlots(kind: u32, keyCount: f64): bool {
   return slotBitsWith(table, keyCount) <= table.slotBitsMax;
 }
 
-/** Grows the table for `keyCount` more keys if necessary. Returns false if the region is full or growing failed. */
+/**
+ * Grows the table for `keyCount` more keys if necessary. Returns false if its region is full, or if growing failed and
+ * left the table unusable.
+ */
 export function reserveSlots(kind: u32, keyCount: u32): bool {
   return reserve(tableOf(kind), keyCount);
 }
@@ -201,18 +207,23 @@ export function hasRecords(byteCount: f64): bool {
   return hasRoomFor(long, <u64>byteCount);
 }
 
-/** Adds the slice's words of slots copied to the text's start. With `stops`, returns true at a free slot. */
+/**
+ * Adds the words of the slots at the text's start, a copy from another table, that are in the slice (`setSlice`). With
+ * `stops`, stops at the first free slot of the copy. Returns whether it stopped there.
+ */
 export function addSlots(kind: u32, byteCount: usize, stops: bool): bool {
   return addSlotsTo(tableOf(kind), textStart, textStart + byteCount, stops);
 }
 
-/** Returns how many keys of the slots at the text's start this table lacks. */
+/** Returns how many keys this table lacks of those in the slots at the text's start, a copy from another table. */
 export function missingKeys(kind: u32, byteCount: usize): u32 {
   return missingKeysOf(tableOf(kind), textStart, textStart + byteCount);
 }
 
 /**
- * Adds the slice's words of complete records at the text's start. Returns the records' bytes; -1 if the table is full.
+ * Adds the words of the records at the text's start, a copy from another table, that are in the slice (`setSlice`). An
+ * incomplete record at the end is left out. Returns the size in bytes of the complete records; -1 if this table is
+ * full.
  */
 export function addRecords(byteCount: usize): f64 {
   const end = textStart + byteCount;
@@ -251,7 +262,10 @@ function lengthsInSlots(table: SlotTable): u64 {
 // The state of a list of all words: short ones come first, then middle, then long ones.
 let listedKind: u32 = 0;
 let listedAt: u64 = 0;
-/** The address of the bytes listed last: `listed`, or the record of a word too long for it. */
+/**
+ * The address of the bytes of the words listed last: `listed`, or, for a single word that does not fit there, its
+ * record.
+ */
 let listedBytesAt: usize = 0;
 let listedByteCount: usize = 0;
 
@@ -261,7 +275,10 @@ export function beginList(): void {
   listedAt = short.slots;
 }
 
-/** Lists the next words: their bytes, starts (the first is `firstStart`) and counts. Returns their number, or 0. */
+/**
+ * Lists the next words: their bytes, their starts (the first is `firstStart`) and their counts. Returns their number, 0
+ * at the end.
+ */
 export function listWords(firstStart: u32): u32 {
   listedBytesAt = listedStart;
   listedByteCount = 0;
