@@ -1,6 +1,6 @@
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 
-/** Variables that change what the Bun runtime does before its embedded program starts, or when it ends. */
+/** Environment variables that change what the Bun runtime does before its embedded program starts, or when it ends. */
 export const closedVariables = [
   "BUN_BE_BUN",
   "BUN_OPTIONS",
@@ -14,8 +14,9 @@ export const closedVariables = [
 ] as const;
 
 /**
- * Makes an executable ignore these variables: "=" replaces the first letters of their names. Returns the names that
- * were left unchanged. An executable for macOS has to be signed again.
+ * Makes an executable ignore these variables: in the names that its runtime looks up, "=" replaces the first letter.
+ * Returns the names that were not found exactly once, and are left unchanged. An executable for macOS has to be signed
+ * again afterwards.
  */
 export function closeVariables(executable: string): string[] {
   const bytes = readFileSync(executable);

@@ -4,7 +4,8 @@ import type { BunPlugin } from "bun";
 import { pathOfDoor, withoutDoors } from "./without-doors.ts";
 
 // Bun's bundler makes one file from all modules that are reachable from the same entries, and every dynamic import is
-// an entry. So that a command does not load 70 files, dynamic imports also request the modules that many commands load.
+// an entry. So a command would load 70 files. With this plugin, dynamic imports also request the modules that many
+// commands load. These modules are then reachable from the same entries, and become two files.
 
 type Imports = { readonly now: readonly string[]; readonly later: readonly string[] };
 
@@ -32,7 +33,10 @@ export function importGraph() {
   return { importsOf, reach };
 }
 
-/** Only for the command line: workers would load code that only commands need. `directory` is src. */
+/**
+ * Returns the plugin for a build of the command line. Workers are built without it, because they would load code that
+ * only commands need. `directory` is src.
+ */
 export function commonCode(directory: string): BunPlugin {
   const { importsOf, reach } = importGraph();
   const start = `${directory}/main/run.ts`;

@@ -12,7 +12,7 @@ import {
   type Ops,
 } from "../src/pattern/mask-formulas.ts";
 
-/** A mask, as expressions in the loop. It has one bit for each byte of a block. */
+/** A mask, as expressions in the code of the loop. It has one bit for each of the 64 bytes of a block. */
 type Value = {
   /** An expression for the current block. */
   readonly now: string;
@@ -20,7 +20,7 @@ type Value = {
   readonly next: string | null;
   /** An expression for the next block that is right for its first character only. */
   readonly nextFirst?: string;
-  /** Whether the value is the same at all bytes of a character. */
+  /** Whether the value is the same at all bytes of a character. If not, only its bits at first bytes are right. */
   readonly isWhole: boolean;
   /** Whether all characters in the mask are ASCII. */
   readonly isAscii: boolean;
@@ -29,8 +29,8 @@ type Value = {
 const none: Value = { now: "0", next: "0", isWhole: true, isAscii: true };
 
 /**
- * The operators append code to `lines` instead of computing. Variables in `carried` keep their values from block to
- * block.
+ * The operators of a formula. They append code to `lines`, the body of the loop, instead of computing. Variables in
+ * `carried` keep their values from block to block.
  */
 class CodeOps implements Ops<Value> {
   readonly none = none;
@@ -371,7 +371,10 @@ function asciiLines(
     : [`let ${result}: u64 = 0;`, `if (${option}) ${result} = ${mask};`];
 }
 
-/** Returns an expression, which uses v0 to v3, and masks of preceding classes. */
+/**
+ * Returns an expression for the mask of a class's ASCII characters. It uses the vectors v0 to v3, and masks of
+ * preceding classes.
+ */
 function asciiMask(name: string, ascii: ClassSystem["ascii"], names: readonly string[]): string {
   const characters = ascii[name]!;
   if (characters === "") return "<u64>0";

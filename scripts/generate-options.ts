@@ -209,7 +209,10 @@ const pythonText = (text: string) =>
 
 export const trainingSchemaPath = join(root, "docs", "training.schema.json");
 
-/** Returns the schema of training.json, with the settings made from the table. */
+/**
+ * Returns the schema of training.json, in which the settings of a training and of `--extend` are made from the table of
+ * options.
+ */
 export function trainingSchema(): unknown {
   const whole = JSON.parse(readFileSync(trainingSchemaPath, "utf8"));
   for (const record of ["training", "extension"]) {

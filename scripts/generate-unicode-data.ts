@@ -71,7 +71,10 @@ ${Array.from(fullFoldings, ([from, to]) => `  [${from}, ${to.join(", ")}],\n`).j
 `;
 }
 
-/** Properties that get no table here. No UTF-8 text has a `Surrogate`. */
+/**
+ * Properties that get no table here. Most are missing in the regex engines or in the package. src/pattern/unicode.ts
+ * computes `Any`, `ASCII` and `Assigned`. No UTF-8 text has a `Surrogate`.
+ */
 const leftOut = new Set([
   ...["Bidi_Mirrored", "Changes_When_NFKC_Casefolded", "Composition_Exclusion", "Expands_On_NFC"],
   ...["Expands_On_NFD", "Expands_On_NFKC", "Expands_On_NFKD", "Full_Composition_Exclusion", "InCB"],
@@ -89,7 +92,10 @@ async function setsOf(kind: Kind): Promise<string> {
   return `{\n${lines.join("")}}`;
 }
 
-/** Surrogates, which occur in no UTF-8 text, count as "Other", so that the categories divide all code points. */
+/**
+ * Returns the code points of a set, without surrogates, which occur in no UTF-8 text. Only the categories "Unassigned"
+ * and "Other" have surrogates, so that the categories divide all code points.
+ */
 async function codePointsOf(kind: Kind, name: string): Promise<number[]> {
   const codePoints = await load<number[]>(`${kind}/${name}/code-points.mjs`);
   const others = codePoints.filter((codePoint) => codePoint < 0xd800 || codePoint > 0xdfff);

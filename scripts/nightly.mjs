@@ -51,7 +51,7 @@ function run([name, ...args]) {
   const startMs = performance.now();
   const { status } = spawnSync("npm", ["run", "--silent", "suite", name, "--", ...args], {
     cwd: root,
-    // For test/cli/both-scales.test.ts, in the suite `long`.
+    // The variable is for test/cli/both-scales.test.ts, in the suite `long`.
     env: { ...process.env, BPE_SCALES_SEED: seed },
     stdio: ["ignore", log, log],
   });

@@ -1,4 +1,5 @@
-// The effect of normalization on characters. Decompositions come from the pinned Bun.
+// The effect of normalization on characters. Unicode's npm package has no decompositions, so they come from the pinned
+// Bun.
 
 /**
  * Characters newer than Unicode 9.0 that normalization changes. HF's normalizers use the tables of 9.0, which lack
@@ -55,7 +56,9 @@ function decompositions(form: "NFD" | "NFKD"): Change[] {
     }));
 }
 
-/** Lower case as in Rust's `char::to_lowercase` of Unicode 17: for each character alone. */
+/**
+ * Returns lower case as Rust's `char::to_lowercase` of Unicode 17 does: for each character alone, so no sigma is final.
+ */
 function lowerCases(): Change[] {
   const lowered = (character: string): string => {
     const codePoint = character.codePointAt(0)!;
@@ -72,7 +75,10 @@ function lowerCases(): Change[] {
     }));
 }
 
-/** Characters with a combining class that do not decompose, each with the rank of its class. */
+/**
+ * Returns the characters with a nonzero combining class that do not decompose, each with the rank of its class, from 1
+ * on. The runtime does not expose classes, but its normalization shows which of two marks goes first.
+ */
 function combiningClasses(decomposed: ReadonlySet<number>): (readonly [codePoint: number, order: number])[] {
   const [lowest, highest] = ["\u0334", "\u0345"];
   const isReordered = (text: string) => text.normalize("NFD") !== text;
@@ -92,7 +98,7 @@ function combiningClasses(decomposed: ReadonlySet<number>): (readonly [codePoint
   return orders.sort((a, b) => a[0] - b[0]);
 }
 
-/** Returns the numbers of `normalizationData`, and the size of its changes in 32-bit numbers. */
+/** Returns the numbers of `normalizationData`, and how many 32-bit numbers its changes take in the kernel. */
 function normalizationNumbers() {
   const canonical = decompositions("NFD");
   const canonicalOf = new Map(canonical.map((change) => [change.codePoint, String(change.to)]));

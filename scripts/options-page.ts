@@ -131,7 +131,7 @@ function takers(those: readonly Taken[]): string {
   );
 }
 
-/** If commands put an option under two topics, it is in the first of them. */
+/** Lists the options by topic. If commands put an option under two topics, it is in the first of them. */
 function topicSections(): string[] {
   const topicOf = (name: string) => {
     const own = taken.get(name)!.map(({ option }) => option.topic);

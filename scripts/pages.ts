@@ -10,7 +10,9 @@ import { browserPlugins } from "./npm/compile.ts";
 
 const root = resolve(import.meta.dir, "..");
 
-/** Report pages cut no text at special tokens and normalize none, so they need no text module. */
+/**
+ * Leaves the kernel's text module out of report pages, because they cut no text at special tokens and normalize none.
+ */
 const withoutTextModule: BunPlugin = {
   name: "without text module",
   setup(build) {
@@ -62,7 +64,7 @@ type Page = {
   readonly allowed?: Readonly<Record<string, string>>;
 };
 
-/** The page runs only its own script, and loads nothing unless `allowed` says so. */
+/** Returns a page that runs only its own script, and loads nothing unless `allowed` says so. */
 export function pageOf({ title, mark = "", content, style, script, isModule, allowed = {} }: Page): string {
   const directives = {
     "default-src": "'none'",

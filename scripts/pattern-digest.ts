@@ -5,7 +5,7 @@ const root = join(import.meta.dir, "..");
 /** The generated masks. They come from compiled patterns, so they are not hashed. */
 const made = "src/pattern/named-masks.ts";
 
-/** Returns a hash of all sources that compile patterns. */
+/** Returns a hash of all sources that compile patterns. If it changes, the named patterns are compiled again. */
 export function patternDigest(): string {
   const hash = new Bun.CryptoHasher("sha256");
   const names = ["src/pattern", "src/bytes", "scripts", "scripts/masks"].flatMap((directory) =>

@@ -6,7 +6,7 @@ import { bundleForPage, hashOf, pageOf, pageStyle, writePage } from "./pages.ts"
 
 const root = resolve(import.meta.dir, "..");
 
-/** Articles [first, end) of the declaration of human rights; 0 is the preamble. */
+/** The built-in text: articles [first, end) of the declaration of human rights in each language; 0 is the preamble. */
 const languages = { eng: [0, 31], deu_1996: [1, 7], cmn_hans: [1, 5], hin: [1, 2] } as const;
 
 /** The maximum size of the page, in bytes. A larger page would be slow to open and send. */

@@ -4,7 +4,10 @@ import * as compiledPatterns from "../src/pattern/pattern.ts";
 import { readyMadeFile } from "../src/pattern/ready-made-file.ts";
 import { patternDigest } from "./pattern-digest.ts";
 
-/** Compiles the named patterns, unless their tables are up to date. Returns the paths of the tables. */
+/**
+ * Compiles the named patterns and the usual one for superwords, unless their tables are up to date. Returns the paths
+ * of the tables.
+ */
 export function readyMadePatterns(directory: string): string[] {
   const [listPath, digest] = [`${directory}/list.json`, patternDigest()];
   if (existsSync(listPath)) {

@@ -109,7 +109,9 @@ export function withSignature(bytes: Buffer, identifier: string): Buffer {
   return Buffer.concat([code, signature]);
 }
 
-/** Returns the number of signed pages. Throws if there is no signature, or if a hash is wrong. */
+/**
+ * Returns the number of pages whose hashes the signature has. Throws if there is no signature, or if a hash is wrong.
+ */
 export function checkSignature(bytes: Buffer): number {
   const { signatureStart, signatureBytes } = layoutOf(bytes);
   if (signatureStart + signatureBytes !== bytes.length) throw new Error("the signature is not at the end");

@@ -18,12 +18,12 @@ const hangMs = 600_000;
 const jobCount = 2;
 /** The end of the name of a job that runs a file at small scale. */
 const smallScale = " at small scale";
-/** Twenty times the rounds of `npm test`, and a process for each command line. */
+/** What `--long` changes: twenty times the rounds of `npm test`, and a process for each command line. */
 const longVariables = { BPE_TEST_ROUNDS: "4", BPE_TEST_PROCESSES: "1" };
 
 /**
- * Turns off the engine's fast WebAssembly memories: the engine collects all garbage before it makes more than a few. A
- * test file that makes hundreds of memories takes half as long without them.
+ * Turns off the engine's fast WebAssembly memories, because the engine collects all garbage before it makes more than a
+ * few of them. A test file that makes hundreds of memories takes half as long without them.
  */
 const manyMemories = { BUN_JSC_useWasmFastMemory: "0" };
 
@@ -104,7 +104,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   });
 }
 
-/** Returns the numbers of passed and failed tests, and the output to show if any failed. */
+/** Runs a file or a check. Returns the numbers of passed and failed tests, and the output to show if any failed. */
 async function play(name, index) {
   const directory = join(temporary, String(index));
   mkdirSync(directory);

@@ -1,7 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 
-// Bun's builder appends the embedded files after ".bss" and makes one writable segment, so the file holds 1.8 MB of
-// zeros. Here that segment becomes two. The second takes the header of the notes, which only debuggers read.
+// Bun's builder appends the embedded files as the section ".bun", at an address after ".bss", and makes one segment of
+// all that is writable. So the file of an executable for Linux holds the zeros of ".bss", 1.8 MB of them. Here that
+// segment becomes two, without the zeros. The header of the notes, which only debuggers read, is replaced by that of
+// the second segment.
 
 const loadType = 1;
 const noteType = 4;
@@ -75,7 +77,10 @@ function layoutOf(file: ElfFile): Layout | undefined {
   return { segment, note, sections, zerosStart, filesStart };
 }
 
-/** Returns by how many bytes the executable is smaller; 0 if it is left unchanged. */
+/**
+ * Drops the zeros of ".bss" from an executable for Linux. Returns by how many bytes it is smaller: 0 if it is laid out
+ * in another way, and is left unchanged.
+ */
 export function trimZeros(executable: string): number {
   const file = new ElfFile(readFileSync(executable));
   const layout = layoutOf(file);

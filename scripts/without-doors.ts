@@ -1,4 +1,5 @@
-// A module of src has a door, its index.ts. A bundle has none, so that a command loads less.
+// A module of src has a door, its index.ts, which other modules import as "#" and its name. A bundle has no doors: each
+// import is from the file that declares the name. So a command loads only the files that it uses.
 import { readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import type { BunPlugin } from "bun";
@@ -9,7 +10,7 @@ const { imports = {} } = JSON.parse(readFileSync(join(root, "package.json"), "ut
   imports?: Record<string, string | Readonly<Record<string, string>>>;
 };
 
-/** The path of the file that an import of package.json names; of several, the default one. */
+/** The path of the file that an import of package.json names; if that depends on the target, the default one. */
 export function pathOfDoor(name: string): string {
   const target = imports[name];
   if (target === undefined) throw new Error(`package.json has no import ${name}`);
@@ -20,7 +21,7 @@ export function pathOfDoor(name: string): string {
 const hasTwins = (name: string) => typeof imports[name] === "object";
 
 type Origin = {
-  /** The declaring file, or the import of package.json if that depends on the target. */
+  /** The file that declares a name, or the import of package.json if that file depends on the target. */
   readonly file: string;
   /** Whether the name is that of a namespace (`export * as`). */
   readonly isNamespace: boolean;
@@ -47,14 +48,19 @@ function readDoor(path: string): ReadonlyMap<string, Origin> {
   return known;
 }
 
-/** Replaces imports through doors with imports from the declaring files. */
+/**
+ * Returns the text of a source file in which imports through doors are replaced with imports from the declaring files.
+ */
 export const withoutDoors = (path: string, text: string): string =>
   text.replaceAll(throughDoor, (statement, how: string, names: string, door: string) => {
     const values = namesOf(names).filter((name) => !name.startsWith("type "));
     return hasTwins(door) ? statement : statementsFor(path, how, values, door);
   });
 
-/** Like `withoutDoors`, for a declaration file and imports of types. `path` is the path of the source. */
+/**
+ * Returns the text of a declaration file in which imports through doors, also of types, are replaced. `path` is the
+ * path of the source.
+ */
 export const typesWithoutDoors = (path: string, text: string): string =>
   text
     .replaceAll(throughDoorForTypes, (_, how: string, names: string, door: string) =>

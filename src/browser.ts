@@ -1,13 +1,16 @@
 /**
- * The library for browsers: `bpe/browser`, and in bundles for browsers also `bpe`. It takes `File` objects and URLs
- * instead of paths, and starts no threads. A training may run in a page, or in a worker of yours, which keeps the page
- * smooth.
+ * The library for browsers: `bpe/browser`, and in bundles for browsers also `bpe`. It takes `File` objects and
+ * URLs instead of paths, and starts no threads. A training may run in a page, or in a worker of yours, which keeps the
+ * page smooth.
+ *
  * ```ts
  * import { Tokenizer, trainTokenizer } from "bpe/browser";
+ *
  * const trained = await trainTokenizer({ files: input.files, vocabSize: 8_000 });
  * const tokenizer = await Tokenizer.load("tokenizer.json");
  * const ids = tokenizer.encode("some text");
  * ```
+ *
  * @module
  */
 

@@ -99,11 +99,14 @@ function maskRecord(names: readonly string[], isSet: (name: string) => boolean):
 /** The columns of an automaton, in terms of a class system. */
 type SymbolSet = {
   readonly symbols: readonly MaskSymbol[];
-  /** For a column beyond ASCII, its class: an index into the system's examples. */
+  /** For each column of characters beyond ASCII, the class that they belong to: an index into the system's examples. */
   readonly exampleOf: ReadonlyMap<number, number>;
 };
 
-/** Returns undefined if some characters beyond ASCII behave like none of the system's examples. */
+/**
+ * Returns the symbols of an automaton for a class system; undefined if some characters beyond ASCII behave like none of
+ * the system's examples.
+ */
 export function symbolsOf(tables: ScanTables, system: ClassSystem): SymbolSet | undefined {
   const rows = new RowNumbers(tables);
   const exampleColumns = system.examples.map(({ codePoint }) => columnOf(tables, codePoint));
@@ -190,7 +193,8 @@ class RowNumbers {
  * Returns whether the automaton finds the same further ends if it starts again at an end that it has settled.
  *
  * The search runs two automata. The *whole* one reads a text from its start. The *fresh* one starts at a position that
- * the whole one has written into a slot. If the whole one does not settle that position, the search drops the pair.
+ * the whole one has written into a slot. If it turns out that the whole one does not settle that position as an end,
+ * the search drops the pair.
  */
 export function canRestart(tables: ScanTables, symbols: readonly MaskSymbol[]): boolean {
   const { transitions } = tables;
@@ -238,7 +242,8 @@ export function canRestart(tables: ScanTables, symbols: readonly MaskSymbol[]): 
   return true;
 }
 
-// Positions are relative to the start of the fresh automaton. All positions before it are `before`.
+// Positions are relative to the start of the fresh automaton, and only their order matters. So all positions before
+// that start are `before`.
 const before = -1;
 /** The current character. */
 const here = 1 << 20;
@@ -259,7 +264,10 @@ function advance({ slots, ends }: Runner, entry: number, pos: number): Runner {
   };
 }
 
-/** Drops the ends that both automata have settled. Returns undefined if the fresh start is not an end. */
+/**
+ * Drops the ends that both automata have settled. Returns undefined if the start of the fresh automaton turns out not
+ * to be an end.
+ */
 function compared({ isEnd, whole, fresh }: Pair): Pair | undefined {
   let ends = whole.ends.filter((end) => end !== before);
   if (!isEnd && ends.length > 0) {

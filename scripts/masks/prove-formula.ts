@@ -26,7 +26,7 @@ export type MaskSymbol = {
   readonly example: string;
 };
 
-/** Called for each character, with the character's classes. */
+/** A formula whose options are filled in. It is called for each character, with the character's classes. */
 export type BitFormula = (ops: BitOps, classes: ReadonlySet<string>) => Boundaries<boolean>;
 
 type Proof =
@@ -63,7 +63,7 @@ type Situation = {
   readonly isHard: boolean;
   /** The state of the formula; undefined before the first character. */
   readonly memory: readonly number[] | undefined;
-  /** The difference that was found, if claims are not yet confirmed; otherwise "". */
+  /** The difference that was found, if the formula's claims (`BitOps`) are not yet confirmed; otherwise "". */
   readonly difference: string;
   readonly from: Situation | undefined;
   readonly symbol: MaskSymbol | undefined;
@@ -156,7 +156,10 @@ type Settled = {
   readonly difference: string;
 };
 
-/** Performs the writes and commits of an entry. The ends that it settles must be the first pending ones. */
+/**
+ * Performs the writes and the commits of an entry of the automaton. The result has a difference unless the ends that
+ * the entry settles are the first pending ones.
+ */
 function settle(entry: number, slots: number[], pendingCount: number, here: number): Settled {
   if ((entry & 15) !== noSlot) slots[entry & 15] = here;
   const commitCount = (entry >> 4) & 15;
@@ -199,8 +202,9 @@ function textOf(situation: Situation): string {
 }
 
 /**
- * An operator that looks ahead makes a *claim* about the next characters, and remembers it until they confirm or refute
- * it. `nextChoices` goes through the claims that can be made at a character; one combination is true of the text.
+ * The operators, for one character at a time. An operator that looks ahead makes a *claim* about the next characters,
+ * and remembers it until they confirm or refute it. `nextChoices` goes through all claims that can be made at a
+ * character. Exactly one combination of claims is true of a text.
  *
  * An operator that depends on other characters remembers one or two small numbers. Its comment says what they mean.
  */

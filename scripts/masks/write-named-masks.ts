@@ -37,8 +37,9 @@ export function buildMaskTables(tables: ScanTables): Uint8Array | undefined {
 }
 
 /**
- * A lead byte gets an entry if its characters are of one kind. Of three-byte characters, only those from some second
- * byte on need to be. Only the two kinds with the most entries are written.
+ * Writes entries for lead bytes of two- and three-byte characters. A lead byte gets an entry if all its characters are
+ * of one kind. For three-byte characters it is enough that all from some second byte on are. Only the two kinds with
+ * the most entries are written.
  */
 function writeLeads(bytes: Uint8Array, tables: ScanTables, kindOfColumn: Uint8Array): void {
   const leadsOfKind = new Map<number, Lead[]>();
@@ -64,7 +65,10 @@ type Lead = { readonly lead: number; readonly kind: number; readonly firstSecond
 /** The smallest part of a lead byte's characters that gets an entry, in blocks of 64 characters. */
 const leastBlocks = 8;
 
-/** Returns the last characters of a lead byte that have only one kind, if they get an entry. */
+/**
+ * Returns the part of a lead byte's characters that ends with its last character and has only one kind. Returns
+ * undefined if this part has fewer than `leastBlocks` blocks, or, for two-byte characters, if it is not all of them.
+ */
 function uniformPart(tables: ScanTables, lead: number, kindOfColumn: Uint8Array): Lead | undefined {
   if (lead < 0xe0) {
     const kind = kindOfBlock(tables, lead & 31, kindOfColumn);
@@ -93,7 +97,10 @@ function kindOfBlock({ columnBlocks, columns }: ScanTables, block: number, kindO
 
 const path = join(import.meta.dir, "../../src/pattern/named-masks.ts");
 
-/** Writes src/pattern/named-masks.ts (not in the repository), unless it is up to date. */
+/**
+ * Writes src/pattern/named-masks.ts (not in the repository), unless it is up to date: the mask tables of named
+ * patterns, by digests of their automata.
+ */
 export function writeNamedMasks(): void {
   const head = headOf(patternDigest());
   if (existsSync(path) && readFileSync(path, "utf8").startsWith(head)) return;

@@ -1,5 +1,5 @@
 // Builds the native module of Python into python/bpe_trainer: `npm run build:native`. Without a C compiler, it says so
-// and ends with success.
+// and ends with success, because the package can then still train, but not encode.
 import { spawnSync } from "node:child_process";
 import {
   existsSync,
@@ -19,7 +19,7 @@ const sources = join(root, "native");
 /** Object files, in directories named by a hash of their sources and flags. */
 const objects = join(root, "dist/native/objects");
 
-/** `.abi3.so` marks a module for several versions of Python (its stable ABI). */
+/** The path of this checkout's module. `.abi3.so` marks a module for several versions of Python (its stable ABI). */
 export const modulePath = join(root, "python/bpe_trainer/_native.abi3.so");
 /** The path of the module for tests at small scale. */
 const smallModulePath = join(root, "dist/native/small/_native.abi3.so");
@@ -120,7 +120,7 @@ export function compilerHere(): Compiler | undefined {
   return { command: [name], flags: process.arch === "x64" ? ["-mssse3"] : [] };
 }
 
-/** Builds the module for this machine, unless it is up to date. */
+/** Builds the module for this machine, unless it is up to date. Without a C compiler, the result has an obstacle. */
 export async function buildModule(
   isSmallScale = false,
 ): Promise<{ readonly path?: string; readonly obstacle?: string }> {

@@ -14,7 +14,7 @@ export const generatedDirectory = (isSmallScale: boolean) =>
 /** The kernel's modules, by the names of their C files. The digest of images depends on their order. */
 const modules = { kernel: "kernel-encode", text: "kernel-text" };
 
-/** Writes the files of a scale, at most once in this process. Throws the error output of wasm2c. */
+/** Writes the C files and headers of a scale, at most once in this process. Throws the error output of wasm2c. */
 export function generateC(isSmallScale: boolean): Promise<void> {
   const made = generated.get(isSmallScale) ?? generate(isSmallScale);
   generated.set(isSmallScale, made);
@@ -34,7 +34,7 @@ async function generate(isSmallScale: boolean): Promise<void> {
   const target = generatedDirectory(isSmallScale);
   const headPath = join(target, "kernel-digest.h");
   if (existsSync(headPath) && readFileSync(headPath, "utf8") === head) return;
-  // Other processes may use the same files meanwhile, so each appears complete, and the digest last.
+  // Other processes may use the same files meanwhile, so each file appears complete, and the digest last.
   const directory = `${target}.${process.pid}`;
   mkdirSync(directory, { recursive: true });
   mkdirSync(target, { recursive: true });
@@ -56,7 +56,7 @@ async function generate(isSmallScale: boolean): Promise<void> {
   rmSync(directory, { recursive: true });
 }
 
-/** Returns C for the list of variables that an image may have, sorted by key. */
+/** Returns C for the list of variables that an image may have (src/tokenizer/laid-out-model.ts), sorted by key. */
 function stateFields(header: string): string {
   const fields = [...header.matchAll(/^ {2}u(32|64) w2c_(\w+0x2F\w+);$/gm)].map(([, bits, field]) => {
     const name = field!.replaceAll(/0x(2D|2F)/g, (_, code) => String.fromCharCode(Number.parseInt(code, 16)));
@@ -82,7 +82,10 @@ static inline u64 I64_POPCNT(u64 x) {
 #define I64_POPCNT(x) (__builtin_popcountll(x))
 #endif`;
 
-/** Adapts the C that wasm2c 1.0.39 writes. Throws if it does not find a place to change. */
+/**
+ * Adapts the C that wasm2c 1.0.39 writes. Throws if it does not find a place to change, because another version may
+ * write other C.
+ */
 function adapted(c: string): string {
   const replaced = (text: string, from: RegExp, to: string) => {
     if (!from.test(text)) throw new Error(`the C of wasm2c has no ${from}`);

@@ -1,4 +1,5 @@
-// Builds npm packages for tests into dist/npm: `npm run suite npm-package`, after `npm run build`.
+// Builds the npm packages that tests use into dist/npm: `bpe`, and the package with the executable for this machine.
+// `npm run suite npm-package` runs this, after `npm run build`.
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { commit } from "../../build.ts";

@@ -24,7 +24,10 @@ const libraries: readonly Library[] = [
   { target: "workers", entries: ["browser.ts"] },
 ];
 
-/** Prepares sources for a single script for browsers, which has no modules of Node and no separate kernel. */
+/**
+ * Prepares sources for a single script for browsers: the kernel's modules become compressed text, our own class
+ * replaces Node's Buffer, and functions that throw replace Node's other modules.
+ */
 const forBrowsers: BunPlugin = {
   name: "browser",
   setup(build) {
@@ -50,7 +53,7 @@ const forBrowsers: BunPlugin = {
   },
 };
 
-/** The script imports the kernel's modules as files next to it. */
+/** Leaves the kernel's modules out of the script, which imports them as files next to it. */
 const wasmFiles: BunPlugin = {
   name: "wasm files",
   setup(build) {

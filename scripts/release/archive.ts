@@ -103,7 +103,10 @@ export function zip(files: readonly ArchivedFile[], seconds: number): Buffer {
   return Buffer.concat([...parts, directoryBytes, end]);
 }
 
-/** The date is in the upper 16 bits, from 1980 on, and the time in the lower, in UTC. */
+/**
+ * Returns a time as ZIP files state it, in UTC. The date is in the upper 16 bits (years since 1980, month, day), the
+ * time in the lower (hours, minutes, half the seconds).
+ */
 function dosTime(seconds: number): number {
   const time = new Date(seconds * 1000);
   const date = ((time.getUTCFullYear() - 1980) << 9) | ((time.getUTCMonth() + 1) << 5) | time.getUTCDate();

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { withPlainLinks } from "../../src/main/manual.ts";
 import type { ArchivedFile } from "./archive.ts";
 
-/** Returns a page without links to pages that are not shipped with it. */
+/** Returns a page without links to pages that are not shipped with it: such links become text. */
 export const standAlone = (root: string, path: string): string =>
   withPlainLinks(readFileSync(join(root, path), "utf8"), path.split("/").slice(0, -1).join("/"));
 

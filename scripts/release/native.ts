@@ -28,7 +28,10 @@ export function installZig(): void {
   writeFileSync(stamp, pinned);
 }
 
-/** Builds the module, the shared library with the files for linking, and the static library. */
+/**
+ * Builds the native files for a target: the module, the shared library with the files for linking, and the static
+ * library.
+ */
 export async function buildNative(target: Target, directory: string) {
   const { names, linking, zigTarget } = target.native;
   mkdirSync(directory, { recursive: true });
@@ -65,7 +68,7 @@ export function compileExample({ native }: Target, archive: string): string {
   return "encode";
 }
 
-/** Makes an import library for python3.dll. Returns its path. */
+/** Makes an import library for python3.dll, with the names that native/python/Python.h declares. Returns its path. */
 function pythonImports(directory: string): string {
   const header = readFileSync(join(root, "native/python/Python.h"), "utf8");
   const names = [...header.matchAll(/^PyAPI_(FUNC|DATA)\(.*?\) \(?(\w+)/gm)];
@@ -87,5 +90,5 @@ function checkLibrary(bytes: Buffer, name: string, { format, triple }: Target): 
   if (newest > glibcMinor) throw new Error(`"${name}" needs glibc 2.${newest}`);
 }
 
-/** The wheels' tag is manylinux_2_17: a library may need glibc 2.17 at most. */
+/** The newest minor version of glibc 2 that a library may need, because the wheels' tag is manylinux_2_17. */
 const glibcMinor = 17;

@@ -28,8 +28,8 @@ export function sha512Of(packageName: string, integrity: string | undefined): st
 }
 
 /**
- * Returns the path of a platform's Bun, downloaded by npm unless it is in `directory`. The package is checked each
- * time, so that nothing else gets into a release.
+ * Returns the path of a platform's Bun, downloaded by npm unless it is in `directory`. The package is compared with
+ * package-lock.json each time, so that nothing else gets into a release.
  */
 export function fetchRuntime({ packageName, version, sha512 }: Runtime, directory: string): string {
   const name = `${packageName.replace(/^@/, "").replace("/", "-")}-${version}`;

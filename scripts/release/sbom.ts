@@ -22,7 +22,10 @@ export type Bom = {
 
 export type Archive = { readonly name: string; readonly sha256: string; readonly runtime: Runtime };
 
-/** The SBOM is CycloneDX 1.6 as JSON, checked against its schema. */
+/**
+ * Returns the SBOM of a release, which lists the contents of its archives. It is CycloneDX 1.6 as JSON, checked against
+ * its schema.
+ */
 export async function makeSbom(root: string, archives: readonly Archive[]): Promise<string> {
   const tools = join(root, "scripts/release/tools");
   const generator = join(tools, "node_modules/@cyclonedx/cyclonedx-npm/bin/cyclonedx-npm-cli.js");

@@ -1,4 +1,5 @@
-// Minimal systems to run executables on. Nothing is installed on this machine.
+// Minimal systems to run executables on: directories with little more than a C library. Nothing is installed on this
+// machine.
 import {
   copyFileSync,
   existsSync,
@@ -26,7 +27,10 @@ export type System = {
 
 /** The Debian whose musl is the first that loads what Alpine builds today (1.2.4 or later). */
 const suite = "trixie";
-/** Debian's packages in each system. One has a Python, to test the wheel for arm64. */
+/**
+ * Debian's packages in each system, by its processor and its C library. arm64 with glibc also gets a Python, to test
+ * the wheel for arm64.
+ */
 const systemPackages = {
   "x86_64-gnu": ["libc6"],
   "x86_64-musl": ["musl"],
@@ -40,7 +44,10 @@ const systemPackages = {
   ],
   "aarch64-musl": ["musl"],
 };
-/** The qemu of this machine's Debian, if none is installed, with libraries that it needs. */
+/**
+ * The packages of qemu and of the libraries that it needs, from this machine's own Debian. They are used if no qemu is
+ * installed.
+ */
 const emulatorPackages = ["qemu-user", "libcapstone4", "liburing2"];
 
 /** Makes the systems in `directory`, or finds them there. */
@@ -85,7 +92,7 @@ export function makeSystems(directory: string): System[] {
 
 type Place = Pick<System, "title" | "triple" | "root">;
 
-/** Namespaces need no privileges. Programs see only the root and /proc. */
+/** Runs programs in their own namespaces, which needs no privileges. Programs see only the root and /proc. */
 function inContainer(place: Place): System {
   const separate = ["--user", "--map-root-user", "--mount", "--pid", "--fork", "--mount-proc"];
   return {
@@ -95,7 +102,7 @@ function inContainer(place: Place): System {
   };
 }
 
-/** Libraries are searched below the root, and other files on the whole machine. */
+/** Runs programs by qemu-user. Libraries are searched below the root, and other files on the whole machine. */
 function emulated(place: Place, directory: string, emulator: string, ...options: string[]): System {
   const downloaded = join(directory, "emulator/usr/bin", emulator);
   const libraries = join(directory, "emulator/usr/lib/x86_64-linux-gnu");
@@ -109,7 +116,7 @@ function emulated(place: Place, directory: string, emulator: string, ...options:
   };
 }
 
-/** Returns the packages' paths, by the name of their system. */
+/** Downloads Debian's packages. Returns their paths, by the name of the system that they belong to. */
 function downloadPackages(directory: string): Record<string, string[]> {
   const lists = join(directory, "lists");
   mkdirSync(join(lists, "partial"), { recursive: true });
@@ -150,7 +157,7 @@ function downloadPackages(directory: string): Record<string, string[]> {
   );
 }
 
-/** Unpacks packages into a root. Makes the links /lib and /lib64, which another package has. */
+/** Unpacks packages into a root. Makes the links /lib and /lib64, which in Debian belong to another package. */
 function unpack(archives: readonly string[], root: string): void {
   mkdirSync(join(root, "tmp"), { recursive: true });
   mkdirSync(join(root, "proc"));

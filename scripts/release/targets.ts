@@ -58,7 +58,10 @@ export type ExecutableFormat = {
   readonly loader?: string;
 };
 
-/** Each x64 platform has one executable: since Bun 1.4, its "baseline" packages equal its usual ones. */
+/**
+ * The platforms of a release. Each x64 platform has only one executable, because since Bun 1.4, Bun's "baseline"
+ * packages for old processors have the same content as its usual ones.
+ */
 export const targets: readonly Target[] = [
   {
     triple: "x86_64-unknown-linux-gnu",

@@ -92,7 +92,10 @@ function checkReproduced(): string {
   return "all sums are equal";
 }
 
-/** NOTICE must be the one that the sources generate. NOTICE and SBOM must list all packages and parts. */
+/**
+ * Checks that each archive has the NOTICE that the sources generate, and that NOTICE and SBOM list all packages and
+ * parts.
+ */
 function checkContents(): string {
   const text = notice(root);
   for (const { triple, archive } of targets) {
@@ -134,7 +137,7 @@ function checkNpm(): string {
   return said;
 }
 
-/** The executable must produce the same results as the sources. */
+/** Checks that the executable for a system, run there, produces the same results as the sources. */
 function checkSystem(system: System, expected: string): string {
   const home = join(system.root, "home");
   rmSync(home, { recursive: true, force: true });
@@ -178,7 +181,9 @@ function checkLibrary(system: System, home: string, name: string): void {
     throw new Error(`the C library does not give the ids of the program: ${stderr}`);
 }
 
-/** Python must encode to the same ids with the wheels of this machine and of arm64. */
+/**
+ * Installs the wheels of this machine and of arm64 with pip, and checks that Python encodes to the same ids with each.
+ */
 function checkWheels(arm64: System): string {
   const text = join(scratch, "corpus.txt");
   const made = join(scratch, "made");

@@ -13,20 +13,23 @@ export type WheelOptions = {
   /** The project's directory. */
   readonly root: string;
   readonly executable: Uint8Array;
-  /** The native module. Without it, the package can train, but not encode. */
+  /** The native module and its file name. Without it, the package can train, but not encode. */
   readonly nativeModule?: { readonly name: string; readonly bytes: Uint8Array } | undefined;
   /** Such as "manylinux_2_17_x86_64". */
   readonly platform: string;
   readonly notice: string;
-  /** Installed below the environment's prefix, where `man` and fish find them next to the directories of PATH. */
+  /**
+   * Files that are installed below the environment's prefix. `man` and fish find their files there, because both look
+   * next to the directories of PATH.
+   */
   readonly shellFiles: readonly ShellFile[];
   /** The time of every file in the wheel, in seconds since 1970. */
   readonly seconds: number;
 };
 
 /**
- * A wheel (packaging.python.org, "binary distribution format") is a ZIP file. The executable is below
- * "NAME.data/scripts", and RECORD has the SHA-256 of the other files.
+ * Makes a wheel (packaging.python.org, "binary distribution format"): a ZIP file with the module, metadata, the
+ * executable below "NAME.data/scripts", and RECORD, which has the SHA-256 of every other file.
  */
 export function makeWheel(options: WheelOptions) {
   const { root, executable, nativeModule, platform, notice, shellFiles, seconds } = options;

@@ -37,6 +37,7 @@ export class CutFinder {
   /**
    * Finds a cut in [from, stop) of a text that is known up to `limit`: the start of a special token, or else the first
    * safe cut. Returns undefined if there is neither, or if a special token that is no cut reaches into [from, stop).
+   *
    * Before `from`, `contextBytes` bytes must be known, unless the text begins at `from` or `from` is an earlier cut.
    * After `stop`, `contextBytes` bytes must be known, or all of the text.
    */

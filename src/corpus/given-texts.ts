@@ -12,6 +12,7 @@ type EventLoopYields = { readonly isDue: boolean; readonly turn: () => Promise<v
 /**
  * Makes an input of texts that a caller of the library passes. The input is read once and in order, like a stream.
  * Internally, each text is a line of JSON.
+ *
  * @internal
  */
 export function inputOfTexts(texts: Texts, turns: EventLoopYields, signal?: AbortSignal): Input {

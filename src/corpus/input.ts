@@ -133,6 +133,7 @@ export function emptyCorpusError(inputs: readonly Input[]): UserError {
 
 /**
  * Bytes [startByte, endByte) of one input. No pretoken crosses the edges of a range.
+ *
  * If a range ends at a safe cut, its document continues in the next range. The reader of the first range then also
  * reads the character at `endByte`, which shows where the last pretoken ends.
  */
