@@ -1,4 +1,5 @@
-// The encoding part of the kernel, without threads. Other programs run it as C (native/).
+// The exports of a module that has only the encoding part of the kernel, and no threads. Other programs run it as C
+// (native/).
 
 export { beginLaidOut, beginModel, buildTables, endLaidOut } from "./encode/build-model";
 export { modelHeadBytes, tokenTableHeadBytes } from "./encode/model-layout";

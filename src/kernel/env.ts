@@ -1,17 +1,25 @@
 /**
- * Imports from the host. The name of this file is that of the imported module.
+ * The kernel's imports from the host, in addition to its memory. The name of this file is the name of the imported
+ * module.
  *
- * In the process of another program (native/), the calling thread has to handle signals, so long calls poll the host.
- * To stop the work, the host does not return from the poll, and the instance is unusable.
+ * In the process of another program (native/), the kernel runs in the calling thread, which has to handle signals. So
+ * the kernel polls the host during long calls. To stop the work, the host does not return from the poll; the instance
+ * is unusable afterwards.
  */
 declare function poll(): void;
 
-/** Returns the number of ids of bytes [start, end) of the text; if it exceeds `limit`, any number above. */
+/**
+ * Returns the number of ids of bytes [start, end) of the text that text/cuts.ts is cutting. If it exceeds `limit`, any
+ * number above `limit` may be returned.
+ */
 export declare function countIds(start: u32, end: u32, limit: u32): u32;
 
 const stepsMask: u32 = (1 << 16) - 1;
 
-/** Polls the host every 65,536 steps, which may take a microsecond each. Modules with threads have no `poll`. */
+/**
+ * Polls the host once every 65,536 steps of a loop. `step` counts from 0, and a step must take at most a microsecond.
+ * Modules with threads do not import `poll`, so there it does nothing.
+ */
 export function pollAtStep(step: u32): void {
   if (!ASC_FEATURE_THREADS && (step & stepsMask) === stepsMask) poll();
 }

@@ -1,9 +1,10 @@
 import { endsStart, reserveFixed, textStart } from "./regions";
 
 /**
- * The encoding of a short text by applying all merges in the order in which they were learned. The ids are those of
- * encode/, because a pair that contains a token was learned after it. Only the pairs in the text need a table. A token
- * is stored at the position of its first byte.
+ * The encoding of a short text by applying all merges in the order in which they were learned. The encoder in encode/
+ * always merges the pair of the lowest rank instead. The ids are the same, because a pair that contains a token was
+ * learned after that token. Applying merges in order needs no table of all merges, only one of the pairs in the text. A
+ * token is stored at the position of its first byte.
  *
  *   ARRAY     TYPE         LENGTH          MEANING
  *   ids       i32          size            id of the token at i; `noToken` inside a token
@@ -52,7 +53,10 @@ class Place {
 }
 const placeBytes: u32 = 8;
 
-/** Begins with `byteCount` bytes of the text as tokens; `byteIds` has their ids. May be called once. */
+/**
+ * Begins with the text's first `byteCount` bytes as tokens; `byteIds` has the id of each byte. May be called once.
+ * Returns false if memory runs out.
+ */
 export function startTokens(byteCount: i32, byteIds: usize): bool {
   size = byteCount;
   byteIdsStart = byteIds;
@@ -86,7 +90,10 @@ export function markSpecialToken(at: i32, length: i32, id: i32): void {
   for (let i = at + 1; i < at + length; i++) setId(i, noToken);
 }
 
-/** Applies the merges in order. Returns the number of ids at `learnedIdsAddress`; -1 if memory runs out. */
+/**
+ * Applies all merges in order, each to all current occurrences of its pair. Returns the number of ids, which are at
+ * `learnedIdsAddress`; -1 if memory runs out.
+ */
 export function applyMerges(lefts: usize, rights: usize, merged: usize, mergeCount: u32, idLimit: u32): i32 {
   const byteOf = reserveFixed((<usize>idLimit) << 1);
   const isMerged = reserveFixed(1 << 16);
@@ -107,7 +114,10 @@ export function learnedIdsAddress(): usize {
   return idsStart;
 }
 
-/** Marks the pairs of bytes that merge. `byteOf` receives for each id 1 + its byte, or 0. */
+/**
+ * Sets isMerged[left << 8 | right] to 1 for each pair of bytes that some merge joins. `byteOf` receives for each id 1 +
+ * its byte, or 0 if its token is not a single byte.
+ */
 function markBytePairs(isMerged: usize, byteOf: usize, lefts: usize, rights: usize, mergeCount: u32): void {
   for (let byte: usize = 0; byte < 256; byte++) {
     store<u16>(byteOf + ((<usize>load<i32>(byteIdsStart + (byte << 2))) << 1), <u16>(byte + 1));
@@ -119,7 +129,7 @@ function markBytePairs(isMerged: usize, byteOf: usize, lefts: usize, rights: usi
   }
 }
 
-/** Most pairs of bytes are joined by no merge, and are left out. */
+/** Adds the positions of adjacent bytes that some merge joins. The others, which are most, are left out. */
 function addBytePairs(isMerged: usize): void {
   for (let i = 1; i < size; i++) {
     if (isStartAt(i) || idAt(i) === noToken) continue;
@@ -133,9 +143,10 @@ function mergeAll(pair: Pair, id: i32): void {
   const right = pair.right;
   for (let place: Place | null = pair.first; place !== null; place = place.next) {
     let position = place.position;
-    // Meanwhile one of the two tokens may have been merged.
+    // Since the position was added, one of the two tokens may have been merged with another one.
     if (idAt(position) !== left || idAt(endOf(position)) !== right) continue;
-    // A run of equal tokens is merged from its start. The list may have its positions in another order.
+    // A run of equal tokens is merged from its start. If two merges make the same token, the list may have the
+    // positions of the run in another order, so the start is looked for.
     if (left === right) position = startOfRun(position, left);
     const middle = endOf(position);
     const end = endOf(middle);

@@ -56,14 +56,20 @@ export let recordsStart: usize = 0;
 /** The size of a sixteenth in bytes. */
 export let sixteenth: usize = 0;
 
-/** The maximum number of bytes that one call of `scanTo` scans. Each byte may add one end. */
+/** The maximum number of bytes of a block: the text that one call of `scanTo` scans. Each byte may add one end. */
 export const blockBytes: i32 = isSmallScale ? 16 : 1 << 14;
 export const endCountMax: u32 = isSmallScale ? 256 : 1 << 16;
-/** Few enough for the keys to stay in the L1 cache, enough for cache misses to overlap. */
+/**
+ * The number of pretokens that are counted together: few enough for their keys to stay in the L1 cache, enough for
+ * cache misses to overlap.
+ */
 export const batchPretokens: u32 = isSmallScale ? 16 : 1024;
 export const asideBytes: usize = isSmallScale ? 1 << 12 : 1 << 18;
 export const listedBytes: usize = isSmallScale ? 128 : 1 << 18;
-/** This many short and middle words fit into `listed`; for a long word, the capacity is checked. */
+/**
+ * The maximum number of words that are listed at a time. This many short and middle words always fit into `listed`; for
+ * each long word, the capacity is checked.
+ */
 export const listedWords: u32 = <u32>(listedBytes / 32);
 
 const pageBytes: usize = 1 << 16;
@@ -72,7 +78,7 @@ const addressLimit: usize = 0xffff0000;
 /** The end of the reserved part of the fixed region. */
 export let fixedEnd: usize = 0;
 
-/** Lays out the memory once, when it has its full size. */
+/** Lays out the memory in the regions above. Must be called once, when the memory has its full size. */
 export function layOut(): void {
   sixteenth = <usize>((<u64>memory.size() * pageBytes) / 16) & ~(pageBytes - 1);
   textStart = sixteenth - pageBytes;
@@ -80,21 +86,27 @@ export function layOut(): void {
   reserveArrays();
 }
 
-/** Lays out a memory for one text of at most `textBytes` bytes at its end, without tables of words. */
+/**
+ * Lays out a memory for one text of at most `textBytes` bytes, without tables of words: the text is at the end, and all
+ * memory before it is the fixed region.
+ */
 export function layOutForText(textBytes: u32): void {
   shortStart = <usize>memory.size() * pageBytes;
   textStart = (shortStart - textBytes - pageBytes) & ~(pageBytes - 1);
   reserveArrays();
 }
 
-/** Lays out more tables inside the text's region, which must be zeros. Other threads may read the first set. */
+/**
+ * Lays out a second set of tables inside the text's region, which must be all zeros. The first five sixteenths of that
+ * region remain for text. The first set of tables is unchanged, and other threads may read it.
+ */
 export function layOutInText(): void {
   sixteenth = ((shortStart - textStart) / 16) & ~(pageBytes - 1);
   layOutTables(textStart);
   headsStart = reserveFixed(256);
 }
 
-/** Lays out the regions of the tables, five sixteenths after `start`. */
+/** Lays out the regions of the tables. The regions before them take five sixteenths from `start` on. */
 function layOutTables(start: usize): void {
   shortStart = start + 5 * sixteenth;
   middleStart = start + 7 * sixteenth;
@@ -103,7 +115,7 @@ function layOutTables(start: usize): void {
 }
 
 function reserveArrays(): void {
-  // Rounded up: kernels with and without SIMD must lay out the same image.
+  // Rounded up, because kernels with and without SIMD have data of different sizes, but must lay out the same image.
   fixedEnd = (__heap_base + pageBytes - 1) & ~(pageBytes - 1);
   headsStart = reserveFixed(256);
   endsStart = reserveFixed(4 * endCountMax);
@@ -118,7 +130,10 @@ function reserveArrays(): void {
   listedCountsStart = reserveFixed(8 * listedWords);
 }
 
-/** Reserves memory of the fixed region permanently, at a multiple of 64. Returns 0 if the region is full. */
+/**
+ * Reserves `byteCount` bytes of the fixed region permanently. Returns their address, a multiple of 64; 0 if the region
+ * is full.
+ */
 export function reserveFixed(byteCount: usize): usize {
   const start = (fixedEnd + 63) & ~63;
   if (byteCount > textStart - start) return 0;
@@ -167,16 +182,20 @@ export function memoryBytes(): f64 {
  */
 let workStart: usize = 0;
 
-/** Room for the scanner's optional tables, which are built after some text was scanned. */
+/**
+ * Bytes before the text that are left for the scanner's optional tables, which are built after some text was scanned
+ * (src/pattern/kernel-scan.ts).
+ */
 const spareBytes: usize = 1 << 21;
 
+/** Lays out a memory for encoding. Returns false if memory runs out. */
 export function layOutEncoding(): bool {
   textStart = addressLimit;
   reserveArrays();
   return reserveTo(fixedEnd);
 }
 
-/** Lays out a memory with only the tables of the text module. */
+/** Lays out a memory with only the tables of the text module. Returns false if memory runs out. */
 export function layOutTextModule(): bool {
   textStart = addressLimit;
   fixedEnd = (__heap_base + 63) & ~63;
@@ -193,13 +212,19 @@ export function useWholeMemory(): void {
   fixedEnd = <usize>memory.size() * pageBytes;
 }
 
-/** Reserves memory of the fixed region at a multiple of 64. Returns 0 if memory runs out. */
+/**
+ * Reserves `byteCount` bytes of the fixed region, and grows the memory if necessary. Returns their address, a multiple
+ * of 64; 0 if memory runs out.
+ */
 export function reserveTable(byteCount: usize): usize {
   const start = reserveFixed(byteCount);
   return start !== 0 && reserveTo(<u64>start + byteCount) ? start : 0;
 }
 
-/** Reserves memory for text, including padding. After the first call, `spareBytes` are left for tables. */
+/**
+ * Reserves memory for `byteCount` bytes of text, including padding. Returns false if memory runs out. After the first
+ * call, only `spareBytes` are left for tables.
+ */
 export function reserveText(byteCount: u32): bool {
   if (workStart === 0) textStart = (fixedEnd + spareBytes + pageBytes - 1) & ~(pageBytes - 1);
   const end = (<u64>textStart + byteCount + 63) & ~63;

@@ -1,7 +1,8 @@
 import { letters, topBits, within } from "../masks/mask-operators";
 
 /**
- * Decides most positions of ASCII lines, 64 at a time, by masks. Bit i is the position before byte i of a block.
+ * Decides at most positions of ASCII lines whether there is a cut (never-merged.ts), 64 positions at a time, by masks.
+ * Bit i is the position before byte i of a block.
  *
  *   - Between a visible character and a following space there is a cut, because only late merges cross that position.
  *   - Before a letter after a letter or a space no cut is made, except for a capital after a small letter. A cut is
@@ -12,8 +13,8 @@ import { letters, topBits, within } from "../masks/mask-operators";
 /** The positions that `sureCuts` has not decided. */
 export let asked: u64 = 0;
 
-// Bit 0: whether the last byte of the previous block is visible, a letter or space, or a small letter. 0 at the
-// beginning, so the first position is asked.
+// Bit 0 of each mask is 1 if the last byte of the previous block is visible, is a letter or a space, or is a small
+// letter, in this order. `beginSureCuts` sets the masks to 0, so that the first position is asked.
 let visibleBefore: u64 = 0;
 let plainBefore: u64 = 0;
 let smallBefore: u64 = 0;

@@ -14,17 +14,24 @@ import { useCache, useLookUp } from "./word-cache";
 
 let modelHead: usize = 0;
 
-/** Lays out the memory. Returns the address of the model of `byteCount` bytes, or 0 if memory runs out. */
+/**
+ * Lays out the memory, and reserves `byteCount` bytes for the model, which JavaScript then writes. Returns their
+ * address, or 0 if memory runs out.
+ */
 export function beginModel(byteCount: u32): usize {
   modelHead = layOutEncoding() ? reserveTable(byteCount) : 0;
   return modelHead;
 }
 
-/** Builds the tables for the model. The word cache is 2^shrinkBits times smaller than usual. */
+/**
+ * Builds all tables for the model, once JavaScript has written it. The word cache is 2^shrinkBits times smaller than
+ * usual. Returns false if memory runs out.
+ */
 export function useModel(shrinkBits: u32): bool {
   return buildTables() && useWordCache(shrinkBits);
 }
 
+/** Builds all tables except the word cache. Returns false if memory runs out. */
 export function buildTables(): bool {
   const model = changetype<EncodingModel>(modelHead);
   if (!buildModel(model) || !useMerging(model)) return false;
@@ -38,8 +45,9 @@ function useWordCache(shrinkBits: u32): bool {
 }
 
 /**
- * Prepares to restore the memory and variables of an instance after `buildTables` (src/tokenizer/laid-out-model.ts).
- * The memory is restored before `endLaidOut`, without regions and word cache.
+ * Prepares to restore an image: the memory and variables of an instance that has called `buildTables`
+ * (src/tokenizer/laid-out-model.ts). The image's memory is copied in after this call and before `endLaidOut`. The
+ * regions and the word cache of the new instance are not part of the image.
  *
  * Returns the address where the image's memory begins, or 0 if memory runs out.
  */
@@ -47,14 +55,17 @@ export function beginLaidOut(): usize {
   return layOutEncoding() ? fixedEnd : 0;
 }
 
-/** Completes an instance after its memory was restored, and grown to the image's size. */
+/**
+ * Completes an instance after its memory was restored, and grown to the image's size. Returns false if memory runs out.
+ */
 export function endLaidOut(): bool {
   useWholeMemory();
   return useWordCache(0);
 }
 
 /**
- * Arrays for building the model. Later tables take their memory, so they are zeroed at the end:
+ * Arrays that are used only while the model is built. They are zeroed at the end, because tables get their memory
+ * later:
  *
  *   ARRAY      TYPE   LENGTH    MEANING
  *   byteOf     i32    idLimit   the byte of each id, or -1; if bytes share an id, the last one
@@ -62,7 +73,7 @@ export function endLaidOut(): bool {
  */
 const scratchCount: u32 = 2;
 
-/** Adds the fields of the model that are derived from the merges. */
+/** Adds the fields of the model that are derived from the merges. Returns false if memory runs out. */
 function buildModel(model: EncodingModel): bool {
   model.byteRanks = reserveTable(4 * 65536);
   model.adjacency = reserveTable(65536);
@@ -107,7 +118,10 @@ function fillByteRanks(model: EncodingModel, byteOf: usize): void {
   }
 }
 
-/** Whether late merges (late-merges.ts) may be made after others. `lastRankOf` was filled by `ranksOnlyRise`. */
+/**
+ * Whether the ids stay the same if late merges (late-merges.ts) are made after all others. `lastRankOf` has the last
+ * rank that makes each id, as `ranksOnlyRise` stored it.
+ */
 function mayHaveLate(model: EncodingModel, byteOf: usize, lastRankOf: usize): bool {
   if (model.isMonotone === 0 || model.cutPlaces === 0 || model.wholeTokens.count > 0) return false;
   if (beginsWithCharacters(model) || model.idLimit > lateIdLimit) return false;
@@ -119,7 +133,10 @@ function mayHaveLate(model: EncodingModel, byteOf: usize, lastRankOf: usize): bo
   return true;
 }
 
-/** Whether a pair has a higher rank than the merges of its halves. Stores the last rank that makes an id, or -1. */
+/**
+ * Whether every pair has a higher rank than the merges that make its halves. Stores in `lastRankOf` the last rank that
+ * makes each id; -1 if none does.
+ */
 function ranksOnlyRise(model: EncodingModel, isDistinct: bool, lastRankOf: usize): bool {
   memory.fill(lastRankOf, 255, <usize>4 * model.idLimit);
   for (let rank: u32 = 0; rank < model.mergeCount; rank++) {

@@ -4,21 +4,26 @@ import { EncodingModel } from "./model-layout";
 import { findPair, mergedBy, noRank } from "./pair-ranks";
 
 /**
- * Merging may begin with a whole character of two or three bytes if its neighbours cannot affect how its bytes merge. A
- * merge across an edge of the character consumes either the whole character, or a *fragment*: a token at that edge that
- * has only some of the character's bytes. A merge that consumes the whole character cannot interfere: ranks only rise,
- * so its rank is higher than those of the merges that make the character. A merge that consumes a fragment interferes
- * only if its rank is lower than that of the merge of the fragment inside the character. The byte on the other side of
- * the edge says which merges may consume the fragment.
+ * Merging may begin with a whole character of two or three bytes if its neighbours cannot affect how its bytes merge.
+ * Only a merge across an edge of the character could. Such a merge takes either the whole character, or a *fragment*: a
+ * token at that edge that has only some of the character's bytes. If it takes the whole character, it comes too late to
+ * interfere, because ranks only rise: its rank is higher than those of the merges that make the character. If it takes
+ * a fragment, it interferes only if its rank is lower than that of the merge that joins the fragment with the rest of
+ * the character. For each fragment, `rows` has the lowest rank of such merges, by the byte on the other side of the
+ * edge.
+ *
+ * Example: c3 is a fragment of é, which is c3 a9. If the merge of the letter a and c3 has a lower rank than that of c3
+ * and a9, é is merged from its bytes after an a.
  *
  *   ARRAY        TYPE      LENGTH           MEANING
  *   rowOf        u16       fragmentCount    the row of each fragment, by its number (below); 0: no merge across an
  *                                           edge consumes it
- *   rows         u32[64]   fragmentCount    the lowest rank of merges that consume the fragment, at the last six bits
- *                                           of the byte on the other side of the edge. Collisions only cause more
- *                                           characters to be merged from their bytes; no id changes
- *   characters   24 B      characterCount   what is known of a character (below): at the 16 bits of one of three bytes,
- *                                           or at 2^16 + the 11 bits of one of two
+ *   rows         u32[64]   fragmentCount+1  row r, element b: the lowest rank of merges that take the fragment, if the
+ *                                           byte on the other side of the edge has b as its last six bits. Collisions
+ *                                           only cause more characters to be merged from their bytes; no id changes.
+ *                                           Row 0 is unused
+ *   characters   24 B      characterCount   what is known of a character (below), at its code point if it has three
+ *                                           bytes, at 2^16 + its code point if it has two
  *   spaced       24 B      characterCount   likewise for a space and a character at the start of a word: often the
  *                                           space merges with the character's first byte first
  *   symbols      u32,u32   4                scratch while a character is merged: ids, and their lengths in bytes
@@ -32,9 +37,9 @@ import { findPair, mergedBy, noRank } from "./pair-ranks";
  * An element of `characters` or `spaced`:
  *
  *   OFFSET   TYPE   MEANING
- *   0        u64    bit b: a preceding byte whose last six bits are b may merge with the first bytes
- *   8        u64    bit b: a following byte whose last six bits are b may merge with the last bytes
- *   16       u32    1 + the id that the bytes merge to; `manyIds`: they merge to several ids; 0: not computed yet
+ *   0        u64    bit b: a preceding byte whose last six bits are b may merge with the first bytes first
+ *   8        u64    bit b: a following byte whose last six bits are b may merge with the last bytes first
+ *   16       u32    1 + the id that the bytes merge to; `manyIds`: they must be merged one by one; 0: not computed yet
  */
 let rowOf: usize = 0;
 let rows: usize = 0;
@@ -63,7 +68,9 @@ export function reserveFragments(): bool {
 }
 
 /**
- * Records a merge for halves that may be fragments. `lasts` and `firsts` are the edges of its halves (never-merged.ts).
+ * Records the rank of a merge in the rows of those halves that are fragments. `lasts` has the last bytes of the left
+ * half, `firsts` the first bytes of the right half, as edges: up to three bytes, the first one highest, and their
+ * number << 24.
  */
 export function addFragments(rank: u32, lasts: u32, firsts: u32): void {
   const beginning = beginningOf(firsts);
@@ -72,7 +79,10 @@ export function addFragments(rank: u32, lasts: u32, firsts: u32): void {
   if (ending < fragmentCount) lower(ending, firsts >> (8 * ((firsts >> 24) - 1)), rank);
 }
 
-/** Returns the fragment that a right half equals, or `fragmentCount`. `edge` is its first bytes. */
+/**
+ * Returns the number of the fragment that begins a character and has exactly the bytes of `edge`; `fragmentCount` if
+ * they are no such fragment.
+ */
 function beginningOf(edge: u32): u32 {
   const byteCount = edge >> 24;
   if (byteCount === 1) return (edge & 0xff) >= 0xc0 ? edge & 0xff : fragmentCount;
@@ -81,7 +91,10 @@ function beginningOf(edge: u32): u32 {
     : fragmentCount;
 }
 
-/** Returns the fragment that a left half equals, or `fragmentCount`. `edge` is its last bytes. */
+/**
+ * Returns the number of the fragment that ends a character and has exactly the bytes of `edge`; `fragmentCount` if they
+ * are no such fragment.
+ */
 function endingOf(edge: u32): u32 {
   const byteCount = edge >> 24;
   if (byteCount === 1) return (edge & 0xc0) === 0x80 ? oneLast + (edge & 63) : fragmentCount;
@@ -90,7 +103,10 @@ function endingOf(edge: u32): u32 {
     : fragmentCount;
 }
 
-/** Records the rank of a merge that consumes the fragment, if it is the lowest. */
+/**
+ * Records the rank of a merge that takes the fragment, unless a lower one is known. `byte` is the byte on the other
+ * side of the edge; only its last six bits are used.
+ */
 function lower(fragment: u32, byte: u32, rank: u32): void {
   let row = <u32>load<u16>(rowOf + (fragment << 1));
   if (row === 0) {
@@ -102,7 +118,10 @@ function lower(fragment: u32, byte: u32, rank: u32): void {
   store<u32>(at, min(load<u32>(at), rank));
 }
 
-/** Enables the lookup of characters where the proof above holds. Returns false if memory runs out. */
+/**
+ * Sets up the lookup of whole characters, if the proof above holds for the model, and merging does not begin with
+ * characters anyway. Returns false if memory runs out.
+ */
 export function useCharacters(given: EncodingModel): bool {
   model = given;
   const tellsCharacters = given.joins !== 0 && given.isMonotone !== 0 && !beginsWithCharacters(given);
@@ -118,15 +137,19 @@ export function hasCharacters(): bool {
 }
 
 /**
- * Returns the id of a character of two or three bytes, or -1 if its bytes must be merged. `around` is eight bytes of
- * text from the byte before it on, the first one lowest. `isInside`: that byte is in the same word. `left`: the word's
- * bytes from the character on.
+ * Returns the id of a character of two or three bytes, or a number below 0 if its bytes must be merged, or there is no
+ * such character. `around` is eight bytes of text, the first one lowest: the byte before the character, the character,
+ * and the bytes after it. `isInside`: the byte before the character is in the same word. `left`: how many bytes the
+ * word has from the character on.
  */
 export function characterIn(around: u64, isInside: bool, left: u32): i32 {
   return idIn(characters, around, isInside, left);
 }
 
-/** Like `characterIn`, for a space and a character at the start of a word. */
+/**
+ * Does the same as `characterIn` for a character after the space that starts a word. The id is that of the space and
+ * the character together.
+ */
 export function spacedCharacterIn(around: u64, left: u32): i32 {
   return idIn(spaced, around, false, left);
 }
@@ -149,7 +172,10 @@ function idIn(table: usize, around: u64, isInside: bool, left: u32): i32 {
   return (isTakenBefore | isTakenAfter) !== 0 ? -1 : <i32>(load<u32>(character, 16) - 1);
 }
 
-/** Fills in the element of a character. */
+/**
+ * Fills in the element of a character: merges its bytes, and finds the neighbouring bytes that may merge with some of
+ * them first.
+ */
 function learn(character: usize, around: u64, isThree: bool, isSpaced: bool): void {
   const byteCount: u32 = isThree ? 3 : 2;
   let count = byteCount + u32(isSpaced);
@@ -173,14 +199,16 @@ function learn(character: usize, around: u64, isThree: bool, isSpaced: bool): vo
       at = symbol;
     }
     if (best === noRank) return;
-    // Up to now a half at an edge of the character was a fragment.
+    // Before this merge, a half at an edge of the character was a fragment. So notes the neighbouring bytes that could
+    // have taken it first.
     if (at === symbols && !isSpaced)
       before |= takers(
         beginningOf(load<u32>(at, 4) === 1 ? (1 << 24) | first : (2 << 24) | (first << 8) | second),
         best,
       );
     if (at + 8 === symbols + ((count - 1) << 3)) {
-      // The space merges with the whole character, which no row has. So the element stays `manyIds`.
+      // Here the space merges with the whole character. That is no fragment, so no row has the bytes that could take it
+      // first. The element stays `manyIds`, so that such words are merged from their bytes.
       if (load<u32>(at, 12) === byteCount) return;
       const last = isThree ? third : second;
       after |= takers(
@@ -197,7 +225,10 @@ function learn(character: usize, around: u64, isThree: bool, isSpaced: bool): vo
   store<u32>(character, load<u32>(symbols) + 1, 16);
 }
 
-/** Returns a bit for the last six bits of a neighbouring byte: 1 if a lower rank may join it and the fragment. */
+/**
+ * Returns 64 bits. Bit b is 1 if a merge of a rank below `rank` may take the fragment, where the byte on the other side
+ * of the edge has b as its last six bits.
+ */
 function takers(fragment: u32, rank: i32): u64 {
   const row = <u32>load<u16>(rowOf + (fragment << 1));
   let bits: u64 = 0;

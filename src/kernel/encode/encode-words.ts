@@ -53,8 +53,8 @@ import {
 } from "./word-cache";
 
 /**
- * Encodes pretokens in batches. A word that the cache lacks is merged when its result is written. Calls come in this
- * order:
+ * Encodes pretokens in batches: looks up all words of a batch in the cache, then writes their ids in order. A word that
+ * the cache lacks is merged when its ids are written. JavaScript calls these functions in this order:
  *
  *   beginModel     build-model.ts: lays out the memory; returns the address for the model
  *   useModel       builds the tables, once JavaScript has written the model there
@@ -69,8 +69,8 @@ export function useWords(model: EncodingModel): void {
 }
 
 /**
- * Encodes pretokens [ends[i], ends[i + 1]). Returns the number of ids at `idsAddress`, or -1 if memory runs out.
- * `endCount` is two or more.
+ * Encodes the pretokens [ends[i], ends[i + 1]) for i from 0 to `endCount` - 2, where `endCount` is two or more. Returns
+ * the number of ids at `idsAddress`, or -1 if memory runs out.
  */
 export function encodeWords(endCount: u32): i32 {
   const textBytes = load<u32>(endsStart + ((endCount - 1) << 2)) - load<u32>(endsStart);
@@ -86,7 +86,10 @@ export function idBytes(): u32 {
   return isNarrow ? 2 : 4;
 }
 
-/** Appends the ids of the pretokens in `ends`. The memory from `room` on is free. */
+/**
+ * Appends the ids of the `endCount - 1` pretokens in `ends`, with all merges made. The memory from `room` on is free.
+ * Returns false if memory runs out.
+ */
 export function encodePretokens(endCount: u32, room: usize): bool {
   if (!hasLateMerges()) return encodeCut(0, endCount, room);
   for (let first: u32 = 0; first + 1 < endCount; ) {
@@ -98,15 +101,23 @@ export function encodePretokens(endCount: u32, room: usize): bool {
   return true;
 }
 
+/**
+ * Returns the number of ends, from index `first` on, of the next group of pretokens, whose late merges are made
+ * together.
+ */
 function groupCount(first: u32, endCount: u32): u32 {
   const start = load<u32>(endsStart + (first << 2));
   let last = endCount - 1;
-  // Usually all ends of a block fit. But the first pretoken may be of any size.
+  // Usually all ends of a block fit into one group. But the first pretoken may have begun in an earlier block, and have
+  // any size.
   while (last > first + 1 && load<u32>(endsStart + (last << 2)) - start > groupBytesMax) last--;
   return last - first + 1;
 }
 
-/** Appends the ids by all merges except the late ones. */
+/**
+ * Appends the ids of the pretokens between `endCount` ends, from index `first` on. All merges except the late ones are
+ * made. Returns false if memory runs out.
+ */
 function encodeCut(first: u32, endCount: u32, room: usize): bool {
   if (!cutsPretokens()) return encodeEnds(endsStart + (first << 2), endCount, room);
   beginCuts(first, endCount);
@@ -119,7 +130,10 @@ function encodeCut(first: u32, endCount: u32, room: usize): bool {
   return true;
 }
 
-/** Merges the first bytes of the text as one word. Returns the number of ids, or -1. */
+/**
+ * Merges the first `length` bytes of the text as one word, by all merges. Returns the number of ids at
+ * `wordIdsAddress`, or -1 if memory runs out.
+ */
 export function mergeText(length: u32): i32 {
   const count = mergeWord(textStart, length, workAddress());
   if (count === noRoom) return -1;
@@ -127,12 +141,15 @@ export function mergeText(length: u32): i32 {
   return leftCount === noRoom ? -1 : <i32>leftCount;
 }
 
-/** Returns the address of `mergeText`'s ids, of 32 bits. */
+/** Returns the address of the ids, 32 bits each, of the word that `mergeText` merged. */
 export function wordIdsAddress(): usize {
   return wordIds;
 }
 
-/** Appends the ids of words. Returns false if memory runs out. */
+/**
+ * Appends the ids of the words between `endCount` ends, which the word cache has or which are merged. Returns false if
+ * memory runs out.
+ */
 function encodeEnds(ends: usize, endCount: u32, room: usize): bool {
   for (let left = endCount - 1; left > 0; ) {
     const wordCount = min(left, batchWordsMax);
@@ -144,7 +161,7 @@ function encodeEnds(ends: usize, endCount: u32, room: usize): bool {
   return true;
 }
 
-/** Like `encodeEnds`. Also notes where pretokens end, for the late merges. */
+/** Does the same as `encodeEnds`, and notes where pretokens end, because late merges do not cross these ends. */
 function encodeLines(ends: usize, endCount: u32, room: usize): bool {
   let lineEnd = lineEndsAddress();
   for (let first: u32 = 0; first + 1 < endCount; first += batchWordsMax) {
@@ -174,6 +191,7 @@ function lookUp(ends: usize, wordCount: u32): void {
   lookUpLong(ends, longCount);
 }
 
+/** Appends the ids of the words [word, stop) of a batch that was looked up. Returns false if memory runs out. */
 function emitTo(ends: usize, word: u32, stop: u32, room: usize): bool {
   word = emit(word, stop);
   while (word < stop) {
@@ -198,7 +216,11 @@ function emit(word: u32, wordCount: u32): u32 {
 /** After `resolve` returned `missing`: the number of ids at `wordIds`, or `noRoom`. */
 let unkeptCount: u32 = 0;
 
-/** Returns the result of a word that was missing. If it returns `missing`, the ids are at `wordIds`. */
+/**
+ * Returns the result of a word that was missing when its batch was looked up. If the word has been cached since then,
+ * finds it there; otherwise merges it, and caches it if it can. If it cannot, it returns `missing` and sets
+ * `unkeptCount`.
+ */
 function resolve(start: usize, length: u32, room: usize): u64 {
   if (length <= shortBytesMax) {
     const key = shortKey(start, length);
@@ -244,7 +266,8 @@ function merge(start: usize, length: u32, room: usize): u64 {
 }
 
 /**
- * Lists pretokens as sequences of ids, which are contiguous at `idsAddress`:
+ * Lists pretokens as sequences of ids, for learning superwords. The ids of the pretokens of one call of `takeText` are
+ * contiguous at `idsAddress`:
  *
  *   ARRAY       TYPE   LENGTH             MEANING
  *   pieceEnds   u32    pieceEndsMax       pieceEnds[0] is 0, pieceEnds[i + 1] where the ids of pretoken i end, in bytes
@@ -256,13 +279,19 @@ let lengths: usize = 0;
 let idCounts: usize = 0;
 let pieceCount: u32 = 0;
 
-/** The bytes of text whose pretokens one call lifts. The slice's last block is completed. */
+/**
+ * One call lifts the pretokens of a slice of this many bytes of text, and also those of the rest of the slice's last
+ * block.
+ */
 export const liftedSliceBytes: i32 = isSmallScale ? 64 : 1 << 16;
-/** A pretoken has at least one byte. */
+/** The length of `pieceEnds`: enough for a slice and a block, even if every pretoken has a single byte. */
 const pieceEndsMax: u32 = 2 * liftedSliceBytes;
 if (liftedSliceBytes < 2 * blockBytes) ERROR("there is room for the pretokens of a slice and of a block");
 
-/** Sets up the lists. Merges must create only pairs of higher rank. Returns false if memory runs out. */
+/**
+ * Sets up the lists for a model whose merges create only pairs of higher rank, as `tokenLengths` requires. Returns
+ * false if memory runs out.
+ */
 export function beginPieces(modelHead: usize): bool {
   const model = changetype<EncodingModel>(modelHead);
   pieceEnds = reserveTable(4 * pieceEndsMax);
@@ -290,7 +319,10 @@ export function listPieces(endCount: u32): bool {
   return true;
 }
 
-/** Stores where the ids of a pretoken end: where their lengths add up to its length. Also counts ids. */
+/**
+ * Stores where the ids of each pretoken end, which is where the lengths of their tokens add up to the length of the
+ * pretoken. Also counts how often each id occurs.
+ */
 function findEnds<T>(firstId: usize, endCount: u32): void {
   const start = workAddress();
   let textEnd = load<u32>(endsStart);

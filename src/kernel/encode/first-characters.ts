@@ -2,12 +2,12 @@ import { characterSize } from "../text/utf8";
 import { droppedByte, EncodingModel, findTokenAt, indexTokens, TokenTable, tokenId } from "./model-layout";
 
 /**
- * For models whose merging begins with characters, like SentencePiece's. A character without a token begins as the
- * tokens of its bytes, or as the unknown token. `byteIds` of the model has the ids of ASCII characters, and of the
+ * Support for models like SentencePiece's, whose merging begins with characters. A character without a token begins as
+ * the tokens of its bytes, or as the unknown token. `byteIds` of the model has the ids of ASCII characters, and of the
  * bytes of characters without a token.
  *
- * Most such models write a space as the *mark* U+2581. Here byte 0x20 has the mark's token, so texts need not be
- * changed. A mark in a text gets that token, too.
+ * Most such models write a space as the *mark* U+2581. In the kernel's model, byte 0x20 has the token of the mark, so
+ * texts need not be changed. A mark that occurs in a text gets the same token.
  */
 let model: EncodingModel = changetype<EncodingModel>(0);
 let characters: TokenTable = changetype<TokenTable>(0);
@@ -49,12 +49,18 @@ export function beginsWithCharacters(given: EncodingModel): bool {
   return given.beginning !== withBytes;
 }
 
-/** Whether bytes suffice to decide if a token can cross a position. Fused unknown tokens can cross any. */
+/**
+ * Whether the bytes around a position suffice to decide if a token can cross it. They do not if unknown tokens are
+ * fused, because a fused token can cross any position.
+ */
 export function canBePartedByBytes(given: EncodingModel): bool {
   return given.beginning !== withFusedUnknown;
 }
 
-/** Whether the bytes may contain part of a mark. Joins have the byte of a space instead. */
+/**
+ * Whether the three bytes `left` of a position, or the three bytes `right` of it, may contain part of a mark. Joins
+ * (never-merged.ts) store a mark as a space, so the bytes of a mark cannot be looked up there.
+ */
 export function mayHaveMark(left: u32, right: u32): bool {
   if (!hasMark) return false;
   if (left === mark || left >> 8 === (mark & 0xffff) || left >> 16 === (mark & 255)) return true;
@@ -66,7 +72,7 @@ export function mayTouchMark(left: u32, right: u32): bool {
   return hasMark && (left === (mark & 255) || right === mark >> 16);
 }
 
-/** Writes the ids with which merging begins. There are at most `length`. */
+/** Writes the ids with which merging of `length` bytes begins. Returns their number, which is at most `length`. */
 export function fillCharacters(ids: usize, start: usize, length: u32): u32 {
   const end = start + length;
   const given = model;

@@ -7,9 +7,9 @@ import { findSeams, markJoints } from "./seams";
 import { beginIds, idsEnd } from "./word-cache";
 
 /**
- * Late merges: superwords are learned after their words. The first merge that crosses the end of a word into a space,
- * and all merges of higher rank, are *late*. They are made in the ids of each line, after its words were encoded by the
- * other merges.
+ * Late merges: superwords consist of words, and are learned after them. The first merge that crosses the end of a word
+ * into a space, and all merges of higher rank, are *late*. Pretokens are lines here. The words of a line are encoded by
+ * the other merges, with the word cache; then the late merges are made in the ids of the line.
  *
  * Why the ids are those of merging whole lines: a merge creates only pairs of higher rank (`isMonotone`), so a late
  * merge creates only late pairs. Merging the lowest rank first therefore makes a late merge only after all other
@@ -72,10 +72,10 @@ let packing: usize = 0;
 const chunkIdsMax: u32 = isSmallScale ? 72 : 1 << 10;
 const chunkWords: u32 = chunkIdsMax / 64 + 1;
 
-/** `mergeFew` merges segments of five to this many ids. */
+/** `mergeFew` merges segments of five to this many ids; merge-word.ts merges longer ones. */
 const fewIdsMax: u32 = isSmallScale ? 6 : 16;
 
-/** The maximum size in bytes of a group of several pretokens. */
+/** A group of several pretokens has at most this many bytes; a group of a single pretoken may have more. */
 export const groupBytesMax: u32 = isSmallScale ? 32 : 1 << 15;
 
 function reserveChunk(): bool {
@@ -115,7 +115,10 @@ export function endPretoken(): void {
   lineEndsEnd += 2;
 }
 
-/** Makes the late merges in the ids of the group. The memory from `room` on is free. */
+/**
+ * Makes the late merges in the ids of the group, in which all other merges have been made. The memory from `room` on is
+ * free. Returns false if memory runs out.
+ */
 export function mergeLate(room: usize): bool {
   if (firstId === idsEnd) return true;
   limitRanks(noRank);
@@ -125,7 +128,9 @@ export function mergeLate(room: usize): bool {
   return out !== 0;
 }
 
-/** Merges the ids up to `last`. Returns the end of the result, or 0 if memory runs out. */
+/**
+ * Merges the ids from `firstId` to the one at `last`, in place. Returns the end of the result, or 0 if memory runs out.
+ */
 function mergeIds<T>(last: usize, room: usize): usize {
   const size = sizeof<T>();
   let first = firstId;
@@ -151,7 +156,10 @@ function mergeIds<T>(last: usize, room: usize): usize {
   return out;
 }
 
-/** Marks the joints (seams.ts) among `count` ids. The last id of a pretoken is none. */
+/**
+ * Marks the joints (seams.ts) among `count` ids from `first` on. The last id of a pretoken is not marked, because no
+ * merge may join it with the next id.
+ */
 function markChunk<T>(first: usize, count: u32): void {
   markJoints<T>(first, count, joints);
   const before = <u32>((first - firstId) / sizeof<T>());
@@ -164,7 +172,10 @@ function markChunk<T>(first: usize, count: u32): void {
   }
 }
 
-/** Finds the last of `count` ids that is no joint. Returns its index + 1, or 0. */
+/**
+ * Finds the last of `count` ids that is no joint, where a segment ends. Returns its index + 1, or 0 if all ids are
+ * joints.
+ */
 function lastEnd(count: u32): u32 {
   for (let base = <i32>((count - 1) & ~63); base >= 0; base -= 64) {
     let ends = ~load<u64>(joints + (base >> 3));
@@ -189,10 +200,11 @@ function findSegmentEnd<T>(id: usize, last: usize): usize {
 }
 
 /**
- * Merges the segments of `count` ids. The last id is no joint (seams.ts), and `out` is not after `first`. Returns the
- * end of the result, or 0.
+ * Merges the segments of the `count` ids at `first`, of which the last is no joint (seams.ts). Writes the result to
+ * `out`, which is at or before `first`. Returns the end of the result, or 0 if memory runs out.
  *
- * Short lengths have loops of their own, without branches that a processor could not predict.
+ * Segments of two, three and four ids have a loop for each length, so that the processor has few branches that it
+ * cannot predict.
  */
 function mergeChunk<T>(first: usize, count: u32, out: usize, room: usize): usize {
   listSegments(count);
@@ -239,7 +251,10 @@ function mergeChunk<T>(first: usize, count: u32, out: usize, room: usize): usize
   return out;
 }
 
-/** Lists the segments of two or more ids. Keeps the first id of every segment. */
+/**
+ * Lists the segments that have two or more ids, among the `count` ids of the chunk. Keeps the first id of every
+ * segment.
+ */
 function listSegments(count: u32): void {
   pairsEnd = pairs;
   triplesEnd = triples;
@@ -280,7 +295,7 @@ function isJoint(index: u32): bool {
   return ((load<u64>(joints + ((<usize>index >> 6) << 3)) >> (index & 63)) & 1) !== 0;
 }
 
-/** Keeps `count` ids, at most 33, from an index on. The first is kept already. */
+/** Marks `count` ids as kept, at most 33, from the one at `index` on. The first of them has been marked before. */
 function keepAfter(index: u32, count: u32): void {
   const bits = ((<u64>1) << (count - 1)) - 1;
   const bit = (index + 1) & 63;
@@ -290,8 +305,8 @@ function keepAfter(index: u32, count: u32): void {
 }
 
 /**
- * Moves the ids whose bits are set in `left` to `out`, which is not after `id`. Writes nothing after the last id that
- * is read.
+ * Copies those of the `count` ids at `id` whose bits are set in `left` to `out`, which is at or before `id`. Returns
+ * the end of the result. Writes nothing after the last id that is read.
  */
 function pack<T>(id: usize, count: u32, left: u64, out: usize): usize {
   if (ASC_FEATURE_SIMD) {
@@ -329,7 +344,7 @@ function mergeThree<T>(id: usize): u32 {
   );
 }
 
-/** Merges three ids, given both ranks, and writes the result to `id`. Returns the number of ids left. */
+/** Merges three ids, given the ranks of both pairs, and writes the ids that are left to `id`. Returns their number. */
 function joinThree<T>(id: usize, left: u32, middle: u32, right: u32, rank: u32, nextRank: u32): u32 {
   const lower = min(rank, nextRank);
   if (lower === noLateRank) {
@@ -362,7 +377,9 @@ function mergeFour<T>(id: usize): u32 {
   return joinThree<T>(id, left, middle, right, select(rank0, rank, isLast), select(rank2, nextRank, isFirst));
 }
 
-/** Merges two ids, and writes the result to `id`. Returns the number of ids left. */
+/**
+ * Merges two ids if a late merge joins them, and writes the id or the ids that are left to `id`. Returns their number.
+ */
 function joinTwo<T>(id: usize, left: u32, right: u32): u32 {
   const rank = findRareLate(keyOf<T>(left, right));
   const isMerged = rank !== noLateRank;
@@ -371,7 +388,10 @@ function joinTwo<T>(id: usize, left: u32, right: u32): u32 {
   return 2 - u32(isMerged);
 }
 
-/** Merges up to `fewIdsMax` ids in place, given the ranks of their pairs. Returns the number of ids left. */
+/**
+ * Merges up to `fewIdsMax` ids in place. `pairRanks` has the rank of each pair; all ranks are compared for each merge.
+ * Returns the number of ids left.
+ */
 function mergeFew<T>(start: usize, count: u32, pairRanks: usize): u32 {
   const size = sizeof<T>();
   while (true) {
@@ -398,7 +418,10 @@ function mergeFew<T>(start: usize, count: u32, pairRanks: usize): u32 {
   }
 }
 
-/** Merges a segment into `out`, which is not after `start`. Returns the number of ids left, or `noRoom`. */
+/**
+ * Merges the segment of `count` ids at `start`, and writes the result to `out`, which is at or before `start`. Returns
+ * the number of ids left, or `noRoom` if memory runs out.
+ */
 function mergeMany<T>(start: usize, count: u32, out: usize, room: usize): u32 {
   const symbols = reserveSymbols(count, room);
   if (symbols === 0) return noRoom;
@@ -411,7 +434,10 @@ function mergeMany<T>(start: usize, count: u32, out: usize, room: usize): u32 {
   return leftCount;
 }
 
-/** Merges ids of 32 bits in place by all merges. Returns the number of ids left, or `noRoom`. */
+/**
+ * Merges `count` ids of 32 bits in place, by the late merges and all others. Returns the number of ids left, or
+ * `noRoom` if memory runs out.
+ */
 export function mergeAllRanks(ids: usize, count: u32): u32 {
   limitRanks(noRank);
   const leftCount = mergeSymbols(ids, count);

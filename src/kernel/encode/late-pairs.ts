@@ -78,13 +78,14 @@ function emptyBucket(): usize {
 /** The rank of a pair that no late merge joins: above all ranks. */
 export const noLateRank: u32 = u32.MAX_VALUE;
 
-/** Returns the rank of a pair, or `noLateRank`. */
+/** Returns the rank of the pair that has this key; `noLateRank` if no late merge joins the pair. */
 export function findLate(key: u64): u32 {
   return findFrom(key, homeOf(hashOfKey(key)));
 }
 
 /**
- * Like `findLate`, but faster if few of the pairs merge. A rejected pair reads the empty bucket, so there is no branch.
+ * Returns the same as `findLate`, and is faster if late merges join only few of the pairs. If the filter rejects a
+ * pair, the empty bucket is read, because a processor could not predict a branch there.
  */
 export function findRareLate(key: u64): u32 {
   const hash = hashOfKey(key);

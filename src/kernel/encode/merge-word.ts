@@ -6,11 +6,14 @@ import { droppedByte, EncodingModel } from "./model-layout";
 import { findPair, guessPair, guessPairs, isRankOf, mergedBy, mergeOf, noRank } from "./pair-ranks";
 import { findWholeToken, wholeTokenCount } from "./whole-tokens";
 
-/** Merges a word. Each step merges the adjacent pair of the lowest rank, the leftmost of several. */
+/**
+ * Merges one word into ids. Each step merges the adjacent pair with the lowest rank, and the leftmost if there are
+ * several. Short and long words have different algorithms, which give the same ids.
+ */
 
 /** Words of at most this many bytes are merged in reserved memory. */
 const scannedBytesMax: u32 = isSmallScale ? 5 : 64;
-/** With more symbols, a heap is faster than comparing all ranks for each merge. */
+/** Up to this many symbols, all ranks are compared for each merge. With more symbols, a heap is faster. */
 let scannedSymbolsMax: u32 = scannedBytesMax;
 
 /** Sets `scannedSymbolsMax`, to at most `scannedBytesMax`, for tests. */
@@ -38,7 +41,10 @@ export function useMerging(given: EncodingModel): bool {
 /** The address of the ids of the word merged last, 32 bits each. */
 export let wordIds: usize = 0;
 
-/** Returns the number of ids at `wordIds`, or `noRoom`. The memory from `room` on is free. */
+/**
+ * Merges the `length` bytes at `start`, which are a pretoken or a part of one. Returns the number of ids at `wordIds`,
+ * or `noRoom` if memory runs out. The memory from `room` on is free.
+ */
 export function mergeWord(start: usize, length: u32, room: usize): u32 {
   if (wholeTokenCount() > 0) {
     const id = findWholeToken(start, length);
@@ -60,14 +66,20 @@ export function mergeWord(start: usize, length: u32, room: usize): u32 {
   return mergeSymbols(wordIds, symbolCount);
 }
 
-/** Returns memory for `count` ids of 32 bits, or 0. The memory from `room` on is free. */
+/**
+ * Reserves memory for merging `count` ids of 32 bits. Returns its address, or 0 if memory runs out. The memory from
+ * `room` on is free.
+ */
 export function reserveSymbols(count: u32, room: usize): usize {
   if (count <= scannedBytesMax) return scannedIds;
   const symbols = (room + 7) & ~7;
   return reserveTo(<u64>symbols + 4 * <u64>count + 8) ? symbols : 0;
 }
 
-/** Merges ids in place. `ids` is a result of `reserveSymbols`. Returns the number of ids left, or `noRoom`. */
+/**
+ * Merges the `symbolCount` ids at `ids`, an address that `reserveSymbols` returned, in place. Returns the number of ids
+ * left, or `noRoom` if memory runs out.
+ */
 export function mergeSymbols(ids: usize, symbolCount: u32): u32 {
   if (canScan(symbolCount)) {
     guessPairs(ids, symbolCount, scannedRanks);
@@ -86,8 +98,8 @@ export function canScan(symbolCount: u32): bool {
 const space: u64 = 0x20;
 
 /**
- * Writes the ids with which merging begins: of bytes or characters (characters.ts). Bytes that the vocabulary lacks are
- * dropped.
+ * Writes the ids with which merging a word begins: those of whole characters where characters.ts knows them, otherwise
+ * those of bytes. Drops bytes that the vocabulary lacks. Returns the number of ids.
  */
 function fillSymbols(ids: usize, start: usize, length: u32): u32 {
   const end = start + length;
@@ -123,7 +135,10 @@ function fillSymbols(ids: usize, start: usize, length: u32): u32 {
   return <u32>((symbol - ids) >> 2);
 }
 
-/** Writes the ids of the bytes, without those that the vocabulary lacks. Returns their number. */
+/**
+ * Writes the ids of the `length` bytes at `start`, and drops bytes that the vocabulary lacks. Returns the number of
+ * ids.
+ */
 export function fillBytes(ids: usize, start: usize, length: u32): u32 {
   let symbol = ids;
   for (let i: usize = 0; i < length; i++) {
@@ -134,12 +149,18 @@ export function fillBytes(ids: usize, start: usize, length: u32): u32 {
   return <u32>((symbol - ids) >> 2);
 }
 
-/** Writes the ids with which merging begins according to the model. Returns their number. */
+/**
+ * Writes the ids with which merging begins, those of characters or of bytes, as the model requires. Returns their
+ * number.
+ */
 export function fillBeginning(ids: usize, start: usize, length: u32): u32 {
   return beginsWithCharacters(model) ? fillCharacters(ids, start, length) : fillBytes(ids, start, length);
 }
 
-/** Writes the ranks of neighbours in a word whose symbols are bytes. This needs no hashing. */
+/**
+ * Writes the rank of each pair of neighbours in a word whose symbols are all bytes. The model has a table of these
+ * ranks, so nothing is hashed.
+ */
 function fillByteRanks(start: usize, length: u32): void {
   const byteRanks = model.byteRanks;
   for (let i: u32 = 0; i + 1 < length; i++) {
@@ -148,7 +169,11 @@ function fillByteRanks(start: usize, length: u32): void {
   }
 }
 
-/** Merges a short word in place, given guesses of its ranks (pair-ranks.ts). Returns the number of ids left. */
+/**
+ * Merges a short word of `symbolCount` ids in place. `ranks` has a guess of the rank of each pair of neighbours
+ * (pair-ranks.ts). The time is quadratic, but for short words this is the fastest algorithm. Returns the number of ids
+ * left.
+ */
 export function mergeScanned(ids: usize, symbolCount: u32, ranks: usize): u32 {
   let count = symbolCount;
   while (true) {
@@ -200,7 +225,11 @@ export function heapedRoomBytes(symbolCount: u32): u64 {
   return 32 * <u64>symbolCount;
 }
 
-/** `room`, a multiple of 8, has `heapedRoomBytes` free bytes. Merges are written to `trace`, unless it is 0. */
+/**
+ * Merges the `symbolCount` ids at `ids` in place, as described above, and returns the number of ids left. `room`, a
+ * multiple of 8, is the address of `heapedRoomBytes` free bytes. Writes the merges to `trace` (trace.ts), unless it is
+ * 0.
+ */
 export function mergeHeaped(ids: usize, symbolCount: u32, room: usize, trace: usize): u32 {
   const heap = room;
   const spans = room + 24 * <usize>symbolCount;

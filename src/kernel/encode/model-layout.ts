@@ -118,7 +118,10 @@ export function findTokenAt(table: TokenTable, start: usize, length: u32): i32 {
   return -1;
 }
 
-/** Returns the slot after `pos`. Traps at the home slot: only a damaged image has no free slot. */
+/**
+ * Returns the slot after `pos`. Traps when a search comes back to its home slot, because only a damaged image has no
+ * free slot.
+ */
 export function nextSlot(pos: u32, last: u32, home: u32): u32 {
   const next = (pos + 1) & last;
   if (next === home) unreachable();
@@ -159,10 +162,13 @@ export function equalBytes(a: usize, b: usize, length: u32): bool {
   return ((load<u64>(a) ^ load<u64>(b)) & (((<u64>1) << restBits) - 1)) === 0;
 }
 
-/** The bytes of each id's token, u32[idLimit]; 0 if there is none. Ranks must only rise. */
+/**
+ * The number of bytes of each id's token: u32[idLimit], 0 for ids that are neither those of bytes nor made by merges.
+ * Correct only if ranks only rise, because `tokenLengths` goes through the merges once, in order.
+ */
 let lengths: usize = 0;
 
-/** Returns the address of the `lengths`, which are computed once; 0 if memory runs out. */
+/** Returns the address of `lengths`, which the first call computes; 0 if memory runs out. */
 export function tokenLengths(model: EncodingModel): usize {
   if (lengths !== 0) return lengths;
   lengths = reserveTable(4 * <usize>model.idLimit);

@@ -15,8 +15,9 @@ import { firstByteOf, lastByteOf, mayTouchWhole, touchesWhole, wholeTokenCount }
  *
  * There is no cut where a whole token begins or ends (whole-tokens.ts).
  *
- * Words are cut only if they are long, and next to non-ASCII bytes: shorter ones occur repeatedly, so looking for cuts
- * would cost more than it saves. In lines (`cutsAscii`), every position is checked.
+ * If pretokens are words, only long ones are cut, and only next to non-ASCII bytes: shorter words occur repeatedly, so
+ * looking for cuts would cost more than it saves. If pretokens are lines (`cutsAscii`), they are cut between ASCII
+ * bytes, too.
  *
  *   ARRAY        TYPE      LENGTH             MEANING
  *   places       u8        65536              at right << 8 | left: whether there is a cut between these bytes:
@@ -42,21 +43,29 @@ let finer: usize = 0;
 let lineEnds: usize = 0;
 
 const never: u32 = 0;
-/** There is a cut. An element of `finer` has this size, so adding a cut needs no branch. */
+/**
+ * There is a cut. The value is also the size in bytes of an element of `finer`: adding it to the address of the next
+ * element appends the cut without a branch.
+ */
 const always: u32 = 4;
 const unknown: u32 = 1;
-/** The two bytes next to the position do not decide. */
+/** The two bytes next to the position do not suffice to decide whether there is a cut. */
 const byContext: u32 = 2;
 /** The bits of the values that need a closer look: `unknown` and `byContext`. */
 const undecided: u32 = unknown | byContext;
 
-/** The number of hash bits that a slot stores. The slot's index has the other bits. */
+/**
+ * The number of bits of a pair's hash that a slot stores. The slot's index is the other bits, so both together identify
+ * the pair.
+ */
 const pairTagBits: u32 = 15;
 /** 2^17 slots, because Chinese text has many pairs of characters. */
 const pairAnswerBits: u32 = 32 - pairTagBits;
 const answerBits: u32 = isSmallScale ? 2 : 16;
 const finerEndsMax: u32 = isSmallScale ? 140 : 1 << 13;
-/** 64 positions may add 64 ends, and `writeEnds` may write three after them. */
+/**
+ * The number of elements of `finer` that 64 positions need: 64 ends, and three that `writeEnds` may write after them.
+ */
 const blockEndsMax: u32 = 67;
 
 /** A value of the model's `cutPlaces`: pretokens are also cut between ASCII characters. */
@@ -135,8 +144,8 @@ function findPlace(left: u32, right: u32): u32 {
   return place;
 }
 
-// The ends before index `next` are done, and so are the bytes before `pos`. The next pretoken to cut ends at
-// ends[nextCut].
+// How far cutting has come between two calls of `nextCuts`: the ends before index `next` are done, and so are the bytes
+// before `pos`. The next pretoken to cut ends at ends[nextCut].
 let next: u32 = 0;
 let nextCut: u32 = 0;
 let endCount: u32 = 0;
@@ -157,7 +166,10 @@ export function beginCuts(first: u32, count: u32): void {
   nextCut = findPretokenToCut(next);
 }
 
-/** Lists the start of the next part, and ends and cuts after it. Returns how many. */
+/**
+ * Lists the next positions at `cutEndsAddress`: where the first part starts, then the ends of pretokens and the cuts
+ * inside them, ascending. Returns how many positions these are; 0 after the last pretoken.
+ */
 export function nextCuts(): u32 {
   if (next === endCount) return 0;
   lineEndsEnd = lineEnds;
@@ -195,7 +207,10 @@ export function nextCuts(): u32 {
   return count;
 }
 
-/** Like `nextCuts`, 64 positions at a time. Pretokens are lines, so all are cut. */
+/**
+ * Does the same as `nextCuts`, 64 positions at a time, if `cutsByMasks`. Every pretoken is cut, because pretokens are
+ * lines.
+ */
 function nextLineCuts(): u32 {
   const last = endAt(endCount - 1);
   const full = finer + 4 * (finerEndsMax - blockEndsMax);
@@ -229,7 +244,10 @@ function listLineEnd(index: u32): void {
   lineEndsEnd += 2;
 }
 
-/** Returns the positions in `asked`, relative to `at`, where there is a cut. */
+/**
+ * Looks up the positions whose bits are set in `asked`, and returns the bits of those where there is a cut. Bit i
+ * is the position at + i.
+ */
 function findCuts(at: u32, asked: u64): u64 {
   const text = textStart + at - 1;
   const known = places;
@@ -243,14 +261,14 @@ function findCuts(at: u32, asked: u64): u64 {
   return cuts;
 }
 
-/** Whether there is a cut before `at`. Its pretoken ends at ends[next] or earlier. */
+/** Whether there is a cut before byte `at`, which is inside a pretoken. That pretoken ends at ends[next] or earlier. */
 function isCutInLine(at: u32): bool {
   let end = min(next, endCount - 1);
   while (endAt(end - 1) > at) end--;
   return isCut(endAt(end - 1), at, endAt(end));
 }
 
-/** Returns the index of the end of the next pretoken to cut, from `index` on, or `endCount`. */
+/** Returns the index of the end of the next pretoken to cut, from `index` on; `endCount` if there is none. */
 function findPretokenToCut(index: u32): u32 {
   if (cutsLines) return index;
   const stop = endsStart + (endCount << 2);
@@ -277,7 +295,10 @@ function endAt(index: u32): u32 {
   return load<u32>(endsStart + (index << 2));
 }
 
-/** Finds the first byte that is not ASCII, or `stop`. Reads up to 15 bytes after `stop`. */
+/**
+ * Returns the position of the first byte of [from, stop) that is not ASCII; `stop` if all are. Reads up to 15 bytes
+ * after `stop`.
+ */
 function findNonAscii(from: u32, stop: u32): u32 {
   for (let at = from; at < stop; at += 16) {
     const first = load<u64>(textStart + at) & highBits;
@@ -291,7 +312,10 @@ function findNonAscii(from: u32, stop: u32): u32 {
 
 const highBits: u64 = 0x8080808080808080;
 
-/** Appends cuts inside a pretoken to `finer`, and advances `pos`. Returns the number of ends; `finer` may be full. */
+/**
+ * Appends the cuts after `pos` in the pretoken [start, end) to `finer`, which has `count` elements, and advances `pos`.
+ * Returns the new number of elements. If that is `finerEndsMax`, there may be more cuts.
+ */
 function cutPretoken(start: u32, end: u32, count: u32): u32 {
   const text = textStart;
   const known = places;
@@ -327,7 +351,7 @@ function cutPretoken(start: u32, end: u32, count: u32): u32 {
       else if (isCut(start, at, end)) cut += 4;
     }
   }
-  // If `finer` is full, at - 1 is the last cut, where the next call begins.
+  // If `finer` is full, at - 1 is the last cut, and the next call continues there. Otherwise the caller sets `pos`.
   pos = at - 1;
   return <u32>((cut - finer) >> 2);
 }
@@ -337,7 +361,8 @@ function isCut(start: u32, at: u32, end: u32): bool {
   const left = <u32>load<u8>(textStart + at - 1);
   const right = <u32>load<u8>(textStart + at);
   const place = placeOf(left, right);
-  // Between non-ASCII characters, the characters decide. Otherwise a whole token may begin or end here.
+  // Between two non-ASCII characters, all their bytes decide. In all other cases, `byContext` means that a whole token
+  // may begin or end here, so there is no cut.
   if (place === byContext && right >= 0xc0 && left >= 0x80) return mayPart(start, at, end);
   return place === always;
 }
@@ -371,8 +396,8 @@ function threeByteCharacter(at: usize): u32 {
 }
 
 /**
- * Returns 1 if there is a cut, otherwise 0; `byContext` if a whole token may begin or end here. May read bytes beyond
- * the pretoken, which can only prevent a cut.
+ * Whether the three bytes on each side of `here` allow a cut: 1 or 0; `byContext` if they do unless a whole token
+ * begins or ends there. Bytes after the pretoken may be read, too. They can only prevent a cut, which changes no id.
  */
 function answerFor(here: usize, at: u32): u32 {
   if (at < 3) return 0;
@@ -390,7 +415,7 @@ function answerFor(here: usize, at: u32): u32 {
   return answer;
 }
 
-/** Returns `answerFor` of three bytes on each side, without the cache. */
+/** Computes what `answerFor` returns for the three bytes on each side, without the cache. */
 function findAnswer(left: u32, right: u32): u32 {
   if (mayHaveMark(left, right) || fitsJoin(left, right)) return 0;
   return mayTouchWhole(left, right) ? byContext : 1;
@@ -438,7 +463,11 @@ export function reserveJoins(model: EncodingModel): bool {
   return joins !== 0;
 }
 
-/** Adds the joins of merges that are not late. `firsts` and `lasts` are scratch. */
+/**
+ * Adds the joins of whole tokens and of all merges that are not late; with `mayBeLate`, it first finds the late merges.
+ * Returns false, and adds no joins, if `findEdges` returns false. `firsts` and `lasts` are scratch for the edges of
+ * each id.
+ */
 export function addJoins(model: EncodingModel, firsts: usize, lasts: usize, mayBeLate: bool): bool {
   if (!findEdges(model, firsts, lasts)) return false;
   if (mayBeLate) findLateRank(model, firsts, lasts);
@@ -470,7 +499,8 @@ function findLateRank(model: EncodingModel, firsts: usize, lasts: usize): void {
   for (let rank: u32 = 0; rank < model.mergeCount; rank++) {
     const left = load<u32>(lasts + (load<i32>(model.lefts + (rank << 2)) << 2));
     const right = load<u32>(firsts + (load<i32>(model.rights + (rank << 2)) << 2));
-    // Skips non-ASCII bytes, too: ordinary tokenizers merge Unicode's spaces with a following space.
+    // Skips left halves that end in white space or a control character. Also skips those that end in a non-ASCII byte,
+    // because even ordinary tokenizers merge Unicode's spaces with a following space.
     if ((left & 255) <= space || (left & 255) >= del || firstByte(right) !== space) continue;
     model.lateRank = rank;
     return;
@@ -488,7 +518,11 @@ function edgeOf(start: usize, length: u32): u32 {
   return edge | (length << 24);
 }
 
-/** Writes the edges of tokens. Returns false if bytes do not determine which ids are adjacent. */
+/**
+ * Writes the edges of the token of each id; 0 if merging cannot make the id. Returns false if the bytes of a text do
+ * not determine which ids are adjacent: bytes share an id, merging begins with bytes and some byte has no id, or
+ * unknown tokens are fused.
+ */
 function findEdges(model: EncodingModel, firsts: usize, lasts: usize): bool {
   memory.fill(firsts, 0, <usize>4 * model.idLimit);
   memory.fill(lasts, 0, <usize>4 * model.idLimit);
@@ -503,7 +537,8 @@ function findEdges(model: EncodingModel, firsts: usize, lasts: usize): bool {
     store<u32>(lasts + (id << 2), (1 << 24) | byte);
   }
   findEdgesOfCharacters(model.characters, firsts, lasts);
-  // A merge may be listed before those of its halves, so this repeats until nothing is new.
+  // A merge may be listed before the merges that make its halves. So the loop repeats until all edges are known, or a
+  // pass finds no new ones.
   for (let isOpen = true, isNew = true; isOpen && isNew; ) {
     isOpen = false;
     isNew = false;
@@ -524,7 +559,10 @@ function findEdges(model: EncodingModel, firsts: usize, lasts: usize): bool {
   return true;
 }
 
-/** A mark with the id of a space (first-characters.ts) keeps the space's edges. */
+/**
+ * Writes the edges of the tokens of characters. If the mark U+2581 has the id of a space (first-characters.ts), that id
+ * keeps the edges of the space.
+ */
 function findEdgesOfCharacters(characters: TokenTable, firsts: usize, lasts: usize): void {
   for (let token: u32 = 0; token < characters.count; token++) {
     const at = (<u32>tokenId(characters, token)) << 2;
@@ -537,7 +575,7 @@ function findEdgesOfCharacters(characters: TokenTable, firsts: usize, lasts: usi
   }
 }
 
-/** Returns the first bytes of the joined token, given those of its halves, as edges. */
+/** Returns the first bytes of the token that two halves make, given the first bytes of each half. All are edges. */
 function joinFirst(left: u32, right: u32): u32 {
   const leftCount = left >> 24;
   const takenCount = min(contextBytes - leftCount, right >> 24);
@@ -546,7 +584,7 @@ function joinFirst(left: u32, right: u32): u32 {
   return ((left & bytesMask) << (8 * takenCount)) | taken | ((leftCount + takenCount) << 24);
 }
 
-/** Returns the last bytes of the joined token, given those of its halves, as edges. */
+/** Returns the last bytes of the token that two halves make, given the last bytes of each half. All are edges. */
 function joinLast(left: u32, right: u32): u32 {
   const rightCount = right >> 24;
   const takenCount = min(contextBytes - rightCount, left >> 24);
@@ -579,7 +617,10 @@ function bitsOf(hash: u32): u32 {
   return (1 << ((hash >> 4) & 31)) | (1 << ((hash >> 9) & 31));
 }
 
-/** Whether a join fits between the three bytes `left`, the last one lowest, and `right`, the first one highest. */
+/**
+ * Whether some join fits a position. `left` is the three bytes before the position, the last one lowest; `right` is the
+ * three bytes after it, the first one highest.
+ */
 function fitsJoin(left: u32, right: u32): bool {
   const sizes = <u32>load<u8>(adjacency + (((left & 255) << 8) | (right >> 16)));
   for (let leftCount = contextBytes; leftCount > 0; leftCount--) {

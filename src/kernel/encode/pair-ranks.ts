@@ -21,7 +21,10 @@ import { EncodingModel } from "./model-layout";
  * half of the cache misses.
  */
 
-/** Higher than every real rank. Its bytes are equal, so `memory.fill` can write it. */
+/**
+ * The rank of a pair that does not merge: higher than every real rank. All its bytes are equal, so `memory.fill` can
+ * write it.
+ */
 export const noRank: i32 = 0x7f7f7f7f;
 export const noRankByte: u8 = 0x7f;
 
@@ -37,15 +40,20 @@ let rankBits: u32 = 0;
 let halves: usize = 0;
 let filter: usize = 0;
 let mergedIds: usize = 0;
-/** The id that rank 0 makes, if later ranks make the next ids, which are then computed. Otherwise -1. */
+/**
+ * The id that rank 0 makes, if each later rank makes the next id. Then ids are computed instead of loaded. Otherwise
+ * -1.
+ */
 let firstMerged: i32 = -1;
 
-/** Whether ranks are never guessed. */
+/**
+ * Whether ranks are never guessed, because a pair is listed twice, merges are tied, or ranks are added in any order.
+ */
 let isExact: bool = false;
 
 /**
- * The address of i32[mergeCount]: for each merge, the rank of the first one tied with it; 0 if there are no ties. Tied
- * merges are made from left to right.
+ * The address of an array i32[mergeCount], or 0 if no merges are tied. Tied merges share one rank, that of the first of
+ * them, and are made from left to right. The array has this rank for each merge.
  */
 let firstTied: usize = 0;
 
@@ -54,7 +62,9 @@ export function allowAnyOrder(): void {
   isExact = true;
 }
 
-/** Lookups find only ranks below this one. It excludes late merges for a while (late-merges.ts). */
+/**
+ * Lookups find only ranks below this one. While the other merges are made, it excludes late merges (late-merges.ts).
+ */
 let rankLimit: i32 = noRank;
 
 /** Sets `rankLimit`, and returns the previous one. */
@@ -108,7 +118,7 @@ export function mergedBy(merge: i32): i32 {
   return firstMerged >= 0 ? firstMerged + merge : load<i32>(mergedIds + (merge << 2));
 }
 
-/** Returns the merge of a pair: its rank, unless merges are tied. */
+/** Returns the index of the merge that joins a pair whose rank is known: the rank itself, unless merges are tied. */
 export function mergeOf(rank: i32, left: i32, right: i32): i32 {
   return firstTied === 0 ? rank : findMerge(hashOf(left, right), bothOf(left, right), true);
 }
@@ -119,20 +129,23 @@ export function findPair(left: i32, right: i32): i32 {
   return mayBePair(hash) === 0 ? noRank : findRank(hash, bothOf(left, right), true);
 }
 
-/** Returns the true rank or a lower one. For ids that do not merge it may be any rank. */
+/** Returns a guess of the pair's rank: the true rank or a lower one. For ids that do not merge it may be any rank. */
 export function guessPair(left: i32, right: i32): i32 {
   const hash = hashOf(left, right);
   return mayBePair(hash) === 0 ? noRank : findRank(hash, bothOf(left, right), isExact);
 }
 
-/** Whether a guessed rank is true. If merges are tied, ranks are not guessed. */
+/** Whether a guessed rank is the pair's true rank. If merges are tied, no rank is guessed, so the result is true. */
 export function isRankOf(rank: i32, left: i32, right: i32): bool {
   return firstTied !== 0 || load<u64>(halves + (rank << 3)) === bothOf(left, right);
 }
 
-/** Writes guesses for at most 64 ids. Pairs that pass the filter are listed first, without branches. */
+/**
+ * Writes to `ranks` a guess for each pair of neighbours among `count` ids, at most 64. First lists the pairs that pass
+ * the filter, without branches, and then looks these up.
+ */
 export function guessPairs(ids: usize, count: u32, ranks: usize): void {
-  // This memory is free while words are merged (regions.ts).
+  // The memory of `middleKeys` (regions.ts) is free while words are merged.
   const candidates = middleKeysStart;
   let listed = candidates;
   let left = load<u32>(ids);

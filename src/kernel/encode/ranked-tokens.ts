@@ -23,7 +23,10 @@ export function useRankedTokens(modelHead: usize): bool {
   return reserveText(0);
 }
 
-/** Stores a token's merge if it has two parts. Returns their number, or -1 if memory runs out. */
+/**
+ * Merges the bytes of a token by the merges found so far. If two parts are left, stores them as the halves of the
+ * token's merge. Returns the number of parts, or -1 if memory runs out.
+ */
 export function mergeRanked(token: u32): i32 {
   const tokens = model.wholeTokens;
   const length = tokenLength(tokens, token);

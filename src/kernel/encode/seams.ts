@@ -44,10 +44,10 @@ export function findSeams<T>(model: EncodingModel): bool {
 }
 
 /**
- * Marks the *joints*: ids that form a seam with the next one. Writes a bit for each of `count` ids, and zeros up to the
- * end of the word that has bit `count`. Reads one more id.
+ * Marks the *joints*: the ids that form a seam with the next id. Writes to `joints` a bit for each of the `count` ids
+ * at `first`, and zeros up to the end of the word of 64 bits that has bit `count`. Reads one more id.
  *
- * A third of the neighbours are seams, so a processor could not predict a branch.
+ * There is no branch for a seam: a third of the neighbours are seams, so a processor could not predict it.
  */
 export function markJoints<T>(first: usize, count: u32, joints: usize): void {
   const known = seams;

@@ -13,7 +13,10 @@ import { limitRanks, noRank } from "./pair-ranks";
  */
 let merges: usize = 0;
 
-/** Traces the first `length` bytes of the text. Returns the number of merges, or -1 if memory runs out. */
+/**
+ * Traces the first `length` bytes of the text. Returns the number of merges at `traceAddress`, or -1 if memory runs
+ * out.
+ */
 export function traceText(length: u32): i32 {
   merges = (workAddress() + 7) & ~7;
   const ids = merges + 8 * <usize>length;

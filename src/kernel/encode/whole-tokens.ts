@@ -76,7 +76,10 @@ export function findWholeToken(start: usize, length: u32): i32 {
   return token < 0 ? -1 : tokenId(whole, token);
 }
 
-/** Whether the three bytes on each side, the first one highest, allow a whole token to begin or end there. */
+/**
+ * Whether a whole token may begin or end at a position. `left` is the three bytes before the position, `right` the
+ * three bytes after it, each with the first byte highest.
+ */
 export function mayTouchWhole(left: u32, right: u32): bool {
   if (whole.count === 0) return false;
   const before = edgeBytes === 2 ? left & 0xffff : left;

@@ -32,8 +32,8 @@ import {
 
 /**
  * The word cache: words that have been encoded, with their results (below), in three tables by length. The tables have
- * the layout of those that count words, with the result in place of the count. The table of short words has a sentinel,
- * which is looked up in place of longer words.
+ * the layout of those that count words, with the result in place of the count. The table of short words also has a
+ * sentinel with the result `missing`, which `lookUpShort` looks up in place of each longer word.
  *
  *   REGION    SIZE    MEANING
  *   short     8 MB    words of 1 to 7 bytes: words/word-slots.ts
@@ -43,8 +43,9 @@ import {
  *   kept      8 MB    ids of the results that do not fit into 64 bits, end to end, each of 2 or 4 bytes, as in the
  *                     output
  *
- * A full table is cleared, because the words of a corpus change. Results in all tables refer to kept ids, so all are
- * cleared when `kept` is full.
+ * A table that is full at its largest size is cleared. That is better than refusing new words, because the words of a
+ * corpus change from its beginning to its end. Results in all tables refer to kept ids, so when `kept` is full, all
+ * tables are cleared.
  */
 const shortBitsMax: u32 = isSmallScale ? 6 : 19;
 const middleBitsMax: u32 = isSmallScale ? 6 : 19;
@@ -55,10 +56,13 @@ const keptBytesMax: usize = isSmallScale ? 1 << 7 : 1 << 23;
 /** The maximum size of a cached word in bytes. Longer words hardly ever occur twice. */
 export const cachedBytesMax: u32 = isSmallScale ? 40 : 4096;
 
-/** Few enough for their lists to stay in the L1 cache, and for every table to have free slots. */
+/**
+ * The maximum number of words that are looked up together: few enough for their lists to stay in the L1 cache, and for
+ * every table to have free slots for them.
+ */
 export let batchWordsMax: u32 = 0;
 
-/** Enough for the head of the largest table, `LongTable`. */
+/** The number of bytes reserved for the head of each table: enough for the largest head, that of `LongTable`. */
 const headBytes: usize = 32;
 
 export let short: SlotTable = changetype<SlotTable>(0);
@@ -68,7 +72,7 @@ let keptStart: usize = 0;
 let keptEnd: usize = 0;
 let keptLimit: usize = 0;
 
-/** Lays out the cache, 2^shrinkBits times smaller than usual. */
+/** Lays out the cache, 2^shrinkBits times smaller than usual. Returns false if memory runs out. */
 export function useCache(shrinkBits: u32): bool {
   const heads = reserveTable(3 * headBytes);
   const shortSlots = reserveTable((<usize>shortSlotBytes) << (shortBitsMax - shrinkBits));
@@ -105,7 +109,7 @@ let areRecordsFull: bool = false;
 /** Whether ids to keep did not fit, so that all tables must be cleared. */
 let areKeptFull: bool = false;
 
-/** Makes room for more words in every table, if necessary by clearing it. */
+/** Makes room for `wordCount` more words in every table, if necessary by clearing tables. */
 export function reserveWords(wordCount: u32): void {
   if (clearsFor(short, wordCount, areKeptFull)) addSentinel(short);
   clearsFor(middle, wordCount, areKeptFull);
@@ -117,7 +121,10 @@ export function reserveWords(wordCount: u32): void {
   areKeptFull = false;
 }
 
-/** Makes room for more words in a table. Returns whether the table was cleared. */
+/**
+ * Makes room for `wordCount` more words in a table. Clears the table if it is full, or if `mustClear`, and returns
+ * whether it did.
+ */
 function clearsFor(table: SlotTable, wordCount: u32, mustClear: bool): bool {
   if (!mustClear && reserve(table, wordCount)) return false;
   memory.fill(table.slots, 0, endOfSlots(table) - table.slots);
@@ -126,12 +133,18 @@ function clearsFor(table: SlotTable, wordCount: u32, mustClear: bool): bool {
   return true;
 }
 
-/** Caches a long word, if there is room for its record. */
+/**
+ * Caches a long word in a free slot, if there is room for its record. If not, the table is cleared before the next
+ * batch.
+ */
 export function keepLong(slot: usize, hash: u32, start: usize, length: u32, result: u64): void {
   if (!insertLong(long, slot, start, length, hash, result)) areRecordsFull = true;
 }
 
-/** Keeps ids that `packedResult` cannot pack. Returns their result, or `missing` if there is no room. */
+/**
+ * Keeps `count` ids of 32 bits that `packedResult` cannot pack, because there are too many or none. Returns the result
+ * that refers to them, or `missing` if there is no room for them.
+ */
 export function keepIds(ids: usize, count: u32, isNarrow: bool): u64 {
   const bytes: usize = isNarrow ? 2 * count : 4 * count;
   if (bytes > keptLimit - keptEnd) {
@@ -183,7 +196,7 @@ function keptCount(result: u64): u32 {
   return <u32>((result & ~keptFlag) >> 32);
 }
 
-/** Returns the result that contains these ids, or `missing` if there are none or too many. */
+/** Returns the result that contains the `count` ids of 32 bits at `ids`, or `missing` if there are none or too many. */
 export function packedResult(ids: usize, count: u32, isNarrow: bool): u64 {
   if (count === 0 || count > (isNarrow ? narrowIdsMax : wideIdsMax)) return missing;
   let result: u64 = 0;
@@ -192,7 +205,10 @@ export function packedResult(ids: usize, count: u32, isNarrow: bool): u64 {
   return result | ((<u64>count) << (isNarrow ? narrowCountShift : wideCountShift));
 }
 
-/** The address of the next id. There is room for an id for each remaining byte, and 8 bytes. */
+/**
+ * The address of the next id. Memory is reserved there for one id for each remaining byte of the text, and 8 bytes
+ * more.
+ */
 export let idsEnd: usize = 0;
 
 export function beginIds(start: usize): void {
@@ -200,8 +216,9 @@ export function beginIds(start: usize): void {
 }
 
 /**
- * Writes ids of 16 bits. Returns the index of the first missing word, or `wordCount`. Of a result, 64 bits are stored,
- * and the next one overwrites the rest.
+ * Writes the 16-bit ids of the words from `word` on, until a word is missing or all are written. Returns the index of
+ * the missing word, or `wordCount`. All 64 bits of a result are stored; the next result overwrites those that are not
+ * ids.
  */
 export function emitNarrow(word: u32, wordCount: u32): u32 {
   let ids = idsEnd;
@@ -240,7 +257,10 @@ export function emitWide(word: u32, wordCount: u32): u32 {
   return <u32>((at - results) >> 3);
 }
 
-/** Writes kept ids. Returns their end. Overwrites up to 6 bytes after it. */
+/**
+ * Writes the kept ids of a result to `ids`. Returns the address after them. Up to 6 bytes from that address on are
+ * overwritten.
+ */
 function emitKept(result: u64, ids: usize, idShift: usize): usize {
   let kept = keptStart + ((<usize>keptOffset(result)) << 1);
   const end = ids + ((<usize>keptCount(result)) << idShift);
@@ -266,7 +286,8 @@ export function emitIds(ids: usize, count: u32, isNarrow: bool): void {
 }
 
 /**
- * The results of a batch. Words are looked up in three passes, by length, so that cache misses overlap.
+ * The results of a batch. Its words are looked up in three passes, by length. Each pass is a small loop, so that cache
+ * misses overlap. A word that is not found has the result `missing`.
  *
  *   ARRAY     TYPE   LENGTH             MEANING
  *   results   u64    batchWordsMax      the result of each word of the batch
@@ -278,7 +299,7 @@ export function useLookUp(): bool {
   return results !== 0;
 }
 
-/** Looks up the short words. Lists the others in `longer`, and returns their number. */
+/** Looks up the short words. Lists the others in `longer` (regions.ts), and returns their number. */
 export function lookUpShort(table: SlotTable, ends: usize, wordCount: u32): u32 {
   const shift = homeShift(table);
   const slots = table.slots;
@@ -312,7 +333,10 @@ export function lookUpShort(table: SlotTable, ends: usize, wordCount: u32): u32 
   return <u32>((longerEnd - longerStart) >> 2);
 }
 
-/** Looks up the words that `longer` has and `long` does not (regions.ts). */
+/**
+ * Looks up the middle words: those of the `longerCount` words in the list `longer` that are not among the `longCount`
+ * words in the list `long` (regions.ts).
+ */
 export function lookUpMiddle(table: SlotTable, longerCount: u32, longCount: u32): void {
   const end = endOfSlots(table);
   const slots = table.slots;

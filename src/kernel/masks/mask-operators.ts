@@ -1,5 +1,5 @@
-// Functions for generated loops, specified by `Ops` in src/pattern/mask-formulas.ts. Bit i of a mask is byte i of a
-// block.
+// Functions for the loops that scripts/generate-mask-loops.ts generates from boundary formulas. Masks have 64 bits: bit
+// i is byte i of a block. `Ops` in src/pattern/mask-formulas.ts specifies the operators.
 
 /** Returns the top bit of each byte of four vectors, as a mask. */
 export function topBits(v0: v128, v1: v128, v2: v128, v3: v128): u64 {
@@ -12,7 +12,10 @@ export function equal(v: v128, byte: i8): v128 {
   return i8x16.eq(v, i8x16.splat(byte));
 }
 
-/** Shifts the range so that one signed comparison suffices: SSE and AVX2 have no unsigned one. */
+/**
+ * Selects the bytes in [first, first + count). Shifts the range so that one signed comparison suffices, because SSE and
+ * AVX2 do not compare bytes as unsigned numbers.
+ */
 export function within(v: v128, first: i8, count: i8): v128 {
   return i8x16.lt_s(i8x16.add(v, i8x16.splat(-128 - first)), i8x16.splat(-128 + count));
 }
@@ -22,7 +25,10 @@ export function letters(v: v128): v128 {
   return within(v128.or(v, i8x16.splat(0x20)), 97, 26);
 }
 
-/** Extends seeds, which are bits of `run`, upwards to the end of their run, by the carry of the addition. */
+/**
+ * Extends each seed upwards to the end of its run of bits in `run`. All seeds must be bits of `run`, because the carry
+ * of the addition propagates through the runs that have a seed.
+ */
 export function spread(seeds: u64, run: u64): u64 {
   return (((seeds + run) ^ run) | seeds) & run;
 }
@@ -43,14 +49,17 @@ export function backToLeads(bits: u64, continuation: u64): u64 {
   return bits;
 }
 
-/** Copies bits at first bytes to the whole characters. `carry` is for a character of the previous block. */
+/**
+ * Copies bits at the first bytes of characters to all of their bytes. `carry` is the bit of a character that began in
+ * the previous block.
+ */
 export function overCharacters(leads: u64, carry: u64, continuation: u64): u64 {
   return leads | spread(((leads << 1) | carry) & continuation, continuation);
 }
 
 /**
- * Returns every `count`-th character of each run, from the first on. `runBefore` and `firstsBefore` are `run` and the
- * result of the previous block.
+ * Returns the first character of each run, and every `count`-th character after it. `firsts` has the first characters
+ * of runs. `runBefore` is `run` of the previous block, and `firstsBefore` is the result for that block.
  */
 export function groups(firsts: u64, firstsBefore: u64, run: u64, runBefore: u64, count: u32): u64 {
   let inGroup = run;
@@ -63,7 +72,10 @@ export function groups(firsts: u64, firstsBefore: u64, run: u64, runBefore: u64,
   return firsts;
 }
 
-/** Returns the number of letters of an English contraction, or 0. `fold` is 0x20 to match capitals, too. */
+/**
+ * Returns the number of letters of the English contraction after the apostrophe at this address, or 0 if none follows.
+ * `fold` is 0x20 to match capitals, too; otherwise 0.
+ */
 export function contractionLetters(apostrophe: usize, fold: u32): u64 {
   const first = <u32>load<u8>(apostrophe, 1) | fold;
   if (first === 0x73 || first === 0x74 || first === 0x6d || first === 0x64) return 1;
@@ -73,7 +85,10 @@ export function contractionLetters(apostrophe: usize, fold: u32): u64 {
   return 0;
 }
 
-/** Writes `base` plus the index of each bit. Up to three excess values follow the returned address. */
+/**
+ * Writes `base` plus the index of each bit to `ends`, four at a time, so up to three excess values follow. Returns the
+ * address after the last valid one.
+ */
 export function writeEnds(ends: usize, base: u32, begins: u64): usize {
   const next = ends + ((<usize>popcnt(begins)) << 2);
   while (begins) {

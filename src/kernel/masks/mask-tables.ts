@@ -40,7 +40,11 @@ export function maskTablesBytes(columnsLength: u32): u32 {
   return <u32>kindOfCellAt + columnsLength;
 }
 
-/** Uses the tables at `address`, if it is not 0. The caller has filled in their first 320 bytes. */
+/**
+ * Uses the tables at `address`; if it is 0, no masks are used. The caller has filled in the first 320 bytes of the
+ * tables, and this function fills in the kinds of characters. `blocks` and `columns` are arrays of the automaton
+ * (src/pattern/scan-tables.ts).
+ */
 export function useMaskTables(address: usize, blocks: usize, columns: usize, columnsLength: u32): void {
   tables = address;
   columnBlocks = blocks;
@@ -53,6 +57,7 @@ export function useMaskTables(address: usize, blocks: usize, columns: usize, col
   }
 }
 
+/** Returns the kind of a character, given its block of 64 characters and its index in that block. */
 function kindOfCell(block: usize, place: usize): u8 {
   return load<u8>(tables + kindOfCellAt + (<usize>load<u16>(columnBlocks + (block << 1)) | place));
 }
@@ -100,12 +105,15 @@ function kindMaskAt(kind: u32): usize {
   return tables + kindMasksAt + ((<usize>kind) << 3);
 }
 
-// If the first bytes determine the kind, characters are classified all at once, otherwise one by one.
+// The rest of this file classifies the non-ASCII characters of a block of 64 bytes by kind. Characters whose kind
+// follows from the lead byte and a limit for the second byte are classified all at once, other characters one by one.
+// Invalid UTF-8 is left to the automaton.
 
 /** The continuation bytes (0x80 to 0xBF) of the block that was classified last. */
 export let continuationBytes: u64 = 0;
 
-// The bytes in the next block of a character that begins in this one, and its kind.
+// A character may begin in one block and continue in the next. `spill` is a mask of its bytes in the next block, and
+// `spillKind` its kind.
 let spill: u64 = 0;
 let spillKind: u32 = 0;
 
@@ -113,7 +121,7 @@ export function forgetSpill(): void {
   spill = 0;
 }
 
-/** Returns the bytes of the characters of a kind. */
+/** Returns a mask of the bytes, in the block that was classified last, of the characters of a kind. */
 export function kindMask(kind: u32): u64 {
   return load<u64>(kindMaskAt(kind));
 }
@@ -124,7 +132,8 @@ function addToKind(kind: u32, bytes: u64): void {
 }
 
 /**
- * Writes the kind masks of a block. Reads up to three bytes after it. Returns false if only the automaton can read it.
+ * Writes the kind masks of a block. `wide` is a mask of its non-ASCII bytes, at least one. Reads up to three bytes
+ * after the block. Returns false if only the automaton can read the block.
  */
 export function classifyWide(block: usize, wide: u64): bool {
   const masks = kindMaskAt(0);
@@ -170,7 +179,7 @@ export function classifyWide(block: usize, wide: u64): bool {
       spillKind = (second >> 63) | ((second & three) >> 62) ? mainKind(1) : mainKind(0);
     }
   }
-  // Iterates over lead bytes, so that a character need not wait for the size of the one before.
+  // Iterates over lead bytes, so that finding the next character does not wait for the size of this one.
   let covered: u64 = 0;
   for (let starts = leads & ~continuation; starts; starts &= starts - 1) {
     const i = ctz(starts);
@@ -190,7 +199,10 @@ export function classifyWide(block: usize, wide: u64): bool {
   return (leads & ~covered) === 0;
 }
 
-/** Returns kind | size << 8 of the character that begins with these bytes, or `noKind`. */
+/**
+ * Returns the kind of the character that begins with these bytes, and its size in bytes, as kind | size << 8. The kind
+ * is `noKind` if the bytes are not UTF-8, or only the automaton can classify the character.
+ */
 function kindOfCharacter(bytes: u32): u32 {
   if ((bytes & 0xc0e0) === 0x80c0) {
     return <u32>kindOfTwo(((bytes & 31) << 6) | ((bytes >> 8) & 63)) | (2 << 8);
@@ -206,7 +218,10 @@ function kindOfCharacter(bytes: u32): u32 {
   return noKind;
 }
 
-/** Returns bits that are not all 0 where a lead byte, with its second byte, determines the kind. */
+/**
+ * Takes each byte of `v` as a lead byte, and the byte at the same index of `seconds` as its second byte. Returns, for
+ * each, bits that are not all 0 if these two bytes determine the kind of the character.
+ */
 function leadBits(v: v128, seconds: v128): v128 {
   const low = v128.and(v, i8x16.splat(15));
   const bits = v128.and(i8x16.swizzle(lowNibbles(), low), i8x16.swizzle(highNibbles(), i8x16.shr_u(v, 4)));
@@ -221,7 +236,7 @@ function isSecond(bits: v128): v128 {
   return v128.or(i8x16.gt_s(bits, i8x16.splat(15)), i8x16.lt_s(bits, i8x16.splat(0)));
 }
 
-/** Selects bytes below 0xE0. Among lead bytes, these have two bytes. */
+/** Selects bytes from 0x80 to 0xDF. If a lead byte is among them, its character has two bytes. */
 function isTwo(v: v128): v128 {
   return i8x16.lt_s(v, i8x16.splat(-32));
 }

@@ -11,7 +11,9 @@ import { superwordsLines } from "./loops/superwords-lines";
 import { endsAfter } from "./mask-operators";
 import { family } from "./mask-tables";
 
-/** The bytes that masks need: a block of 64, the next one, and four more. */
+/**
+ * The number of bytes that masks need from the start of a block of 64 bytes on: the block, the next one, and four more.
+ */
 export const masksLookAhead: i32 = 132;
 
 /**

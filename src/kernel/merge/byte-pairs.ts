@@ -17,7 +17,8 @@ import { entryAddress } from "./occurrences";
 import { stepCount, stepOf } from "./word-layout";
 
 /**
- * Byte pairs: a dense table of the pairs of two start tokens, for each part of the text.
+ * Byte pairs: dense tables of all pairs of two start tokens, for the first index (first-index.ts). Each part of the
+ * text has its own table.
  *
  *   REGION     ELEMENT   ELEMENTS       MEANING
  *   bytePairs  BytePair  65,536 a part  pair (l, r) is element 256 l + r
@@ -31,7 +32,8 @@ export function bytePairAt(part: u32, key: u32): BytePair {
 }
 
 /**
- * Whether some pair may have the left half `half`, or the right half `half` - 256. Always true with several memories.
+ * Whether some pair may have the left half `half` or, if `half` is 256 or more, the right half `half` - 256. Always
+ * true with several memories, because pairs of other memories have records in this one, too.
  */
 export function isHalf(half: u32): bool {
   if (memoryCount > 1) return true;
@@ -41,10 +43,11 @@ export function isHalf(half: u32): bool {
   return false;
 }
 
-// The JavaScript engine compiles a function again after 50,000 runs of its loops. So these are not parts of `doWork`,
-// which a short run would compile whole.
+// The JavaScript engine compiles a function again, at its highest tier, after 50,000 runs of the function or of loops
+// in it. So these loops are functions of their own. As parts of `doWork`, they would make a short run compile all of
+// that function.
 
-/** Counts the pairs of the next `work` cells. Returns true while cells are left. */
+/** Counts the pairs whose right half is in the next `work` cells of a part. Returns true while cells are left. */
 export function countBytePairs(part: Part, index: u32, work: u32): bool {
   return isWide ? countPairsOf<u32>(part, index, work) : countPairsOf<u16>(part, index, work);
 }
@@ -81,7 +84,10 @@ function countPairsOf<T>(part: Part, index: u32, work: u32): bool {
   return until < part.end;
 }
 
-/** Writes the occurrences of pairs with a list. Returns true while cells are left. */
+/**
+ * Writes the occurrences of pairs that have a list, and whose right half is in the next `work` cells of a part. Returns
+ * true while cells are left.
+ */
 export function writeBytePairs(part: Part, index: u32, work: u32): bool {
   return isWide ? writePairsOf<u32>(part, index, work) : writePairsOf<u16>(part, index, work);
 }

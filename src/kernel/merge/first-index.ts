@@ -7,8 +7,9 @@ import { pushPair, threshold } from "./pair-queue";
 import { addPair } from "./pair-table";
 
 /**
- * Builds the first index for at most 256 start tokens: counts all pairs in dense tables, then writes the lists of the
- * pairs that get a record.
+ * Builds the first index for at most 256 start tokens, such as the bytes: counts all pairs in dense tables
+ * (byte-pairs.ts), then writes the lists of the pairs that get a record. For more start tokens, rebuild-index.ts builds
+ * the index.
  *
  *   REGION       ELEMENT  ELEMENTS  MEANING
  *   rightHalves  u8       256       the right halves that pairs may have (`isHalf`), ascending
@@ -18,7 +19,7 @@ import { addPair } from "./pair-table";
 /** 2^53: a Float64 counts exactly only up to here. */
 const countMax: f64 = 9007199254740992;
 
-/** Begins a walk over the text. The parts may begin and end inside words. */
+/** Begins a walk over the text, which is cut into parts of about equal size. A part may begin and end inside a word. */
 export function startText(): void {
   for (let k: u32 = 0; k < partCount; k++) startPart(k, cutAt(k), cutAt(k + 1));
 }
@@ -27,12 +28,12 @@ function cutAt(part: u32): u32 {
   return 1 + <u32>((<u64>(cellCount - 1) * part) / partCount);
 }
 
-/** Counts pairs in the next `work` cells of each part. Returns true while cells are left. */
+/** Counts the pairs in the next `work` cells of each part. Returns true while cells are left. */
 export function countBytePairsSome(work: u32): bool {
   return workTogether(Work.countBytePairs, partCount, work);
 }
 
-/** Writes lists of the next `work` cells of each part. Returns true while cells are left. */
+/** Writes the occurrences in the next `work` cells of each part to their lists. Returns true while cells are left. */
 export function writeBytePairsSome(work: u32): bool {
   return workTogether(Work.writeBytePairs, partCount, work);
 }
@@ -47,7 +48,9 @@ export enum Added {
 }
 
 /**
- * Adds the pairs that may merge and reach the threshold. Room for records is certain: there are at most 65,536 pairs.
+ * Creates a record for each pair that may merge and reaches the threshold, and assigns to each part of the text its
+ * section of the pair's list. The arena may use `slack` times the size of the lists. There are always enough records,
+ * because there are at most 65,536 pairs. Returns a value of `Added`.
  */
 export function addBytePairs(slack: f64): i32 {
   const rightCount = listRightHalves();

@@ -22,7 +22,8 @@ import { stepCount, stepOf } from "./word-layout";
 /**
  * The work of each thread while the index is rebuilt (rebuild-index.ts): three walks over its part of the text. The
  * first builds a sketch, the second counts the pairs that may be frequent, the third writes the lists of the pairs that
- * are kept. The last two read the slots of a batch together, so that cache misses overlap.
+ * are kept. The last two collect pairs in batches, and then read the slots of a whole batch, so that cache misses
+ * overlap.
  *
  *   REGION       ELEMENT   ELEMENTS            MEANING
  *   entries      u32       2^sketchBits a part the sketch of each part: for each cell, the total weight of the pairs in
@@ -63,7 +64,9 @@ export function sketchOf(index: u32, sketchBits: u32): usize {
   return entries + ((<usize>index) << (sketchBits + 2));
 }
 
-/** Adds pairs of the next `work` cells to the sketch. Returns true while cells are left. */
+/**
+ * Adds the pairs that begin in the next `work` cells of a part to the part's sketch. Returns true while cells are left.
+ */
 export function sketchPairs<T>(part: Part, index: u32, work: u32): bool {
   const job = theJob();
   const until = part.next + min(part.end - part.next, work);
@@ -110,7 +113,7 @@ export function joinSketches(partCount: u32, sketchBits: u32): void {
   }
 }
 
-/** Marks the cell of a pair. The next walks collect only pairs of marked cells. */
+/** Marks the sketch's cell for a pair. The next walks collect only pairs of marked cells. */
 export function lookAtPair(left: u32, right: u32): void {
   const cell = hashOf(left, right) >> (32 - theJob().sketchBits);
   const bits = stagedLefts + ((<usize>(cell >> 4)) << 1);
@@ -121,7 +124,10 @@ function batchOf(index: u32): usize {
   return pairBatches + batchBytes * index;
 }
 
-/** Collects pairs of marked cells that begin in the next `batchCells` cells. Returns the end of the batch. */
+/**
+ * Collects a batch: the pairs that begin in the next `batchCells` cells of a part, before `until`, and whose cells in
+ * the sketch are marked. Returns the end of the batch.
+ */
 function collect<T>(part: Part, index: u32, until: u32): usize {
   const job = theJob();
   const shift = 32 - job.sketchBits;
@@ -161,12 +167,18 @@ function storeKey<T>(slot: usize, key: u64): void {
   else store<u64>(slot, key);
 }
 
-/** Returns the home slot of a key. It ascends with the hash for any number of slots. */
+/**
+ * Returns the address of the home slot of a key. Home slots ascend with the hashes of keys, whatever the number of
+ * slots.
+ */
 function homeOf(table: usize, slotCount: u32, slotBytes: usize, key: u64): usize {
   return table + <usize>((((key * 0x9e3779b97f4a7c15) >> 32) * slotCount) >> 32) * slotBytes;
 }
 
-/** Stores the home slots of a batch, and prefetches them. The result keeps the loads from being optimized away. */
+/**
+ * Stores the address of the home slot of each pair of a batch, from `entry` to `end`, in the pair's entry, and
+ * prefetches the slot. Returns a value that keeps the loads from being optimized away.
+ */
 function findHomes(entry: usize, end: usize, table: usize, slotCount: u32, slotBytes: usize): u32 {
   let touched: u32 = 0;
   for (; entry < end; entry += batchEntryBytes) {
@@ -231,7 +243,10 @@ export function startCounts<T>(part: Part, index: u32): void {
   memory.fill(countsOf(index), 0, tableBytes<T>(firstSlotCount));
 }
 
-/** Counts the pairs of the next `work` cells. Returns false when none are left, or the table is full. */
+/**
+ * Counts the pairs that begin in the next `work` cells of a part. Returns false when no cells are left, or when the
+ * table is full (`part.isFull`).
+ */
 export function countPairs<T>(part: Part, index: u32, work: u32): bool {
   const until = part.next + min(part.end - part.next, work);
   const batch = batchOf(index);
@@ -252,7 +267,7 @@ export function countPairs<T>(part: Part, index: u32, work: u32): bool {
       }
       const slotCount = part.countSlots;
       if (!addCount<T>(part, index, <usize>load<u32>(entry, 4), load<u64>(entry, 8), 1, weight)) return false;
-      // The table has grown, so the rest of the batch has other home slots.
+      // If the table has grown, the rest of the batch has other home slots.
       if (part.countSlots !== slotCount) {
         findHomes(entry + batchEntryBytes, end, table, part.countSlots, countBytes<T>());
       }
@@ -262,7 +277,10 @@ export function countPairs<T>(part: Part, index: u32, work: u32): bool {
   return part.next < part.end;
 }
 
-/** Adds to the counts of a pair. Returns false if the table cannot grow. */
+/**
+ * Adds `count` and `weight` to those of a pair, given its home slot. Returns false if the table would have to grow
+ * beyond the part's stretch.
+ */
 function addCount<T>(part: Part, index: u32, home: usize, key: u64, count: u32, weight: u64): bool {
   let slot = home;
   while (occurrencesOf<T>(slot) !== 0 && loadKey<T>(slot) !== key) slot += countBytes<T>();
@@ -288,7 +306,10 @@ function addCount<T>(part: Part, index: u32, home: usize, key: u64, count: u32, 
   return true;
 }
 
-/** Keeps at most three quarters of the home slots full. Returns false if the stretch is too small. */
+/**
+ * Grows the table if `pairCount` more pairs would fill more than three quarters of its home slots. Returns false if the
+ * stretch is too small.
+ */
 function reserveCounts<T>(part: Part, index: u32, pairCount: u32): bool {
   while (<u64>(part.countedPairs + pairCount) * 4 > <u64>part.countSlots * 3) {
     if (!growCounts<T>(part, index)) return false;
@@ -297,10 +318,10 @@ function reserveCounts<T>(part: Part, index: u32, pairCount: u32): bool {
 }
 
 /**
- * Doubles the number of home slots in place. Returns false if the stretch is too small.
+ * Doubles the number of home slots in place. Returns false, and sets `part.isFull`, if the stretch is too small.
  *
- * The old slots are moved to the end, and read from front to back. A pair's new home is at or before the slot that is
- * read, which is then free.
+ * The old slots are moved to the end of the table, and read from front to back. The new home of a pair is at or before
+ * the slot that is read, which is free once it was read. So the pair finds a free slot at or before that one.
  */
 function growCounts<T>(part: Part, index: u32): bool {
   if (tableBytes<T>(2 * part.countSlots) > stretchBytes()) {
@@ -329,7 +350,7 @@ function growCounts<T>(part: Part, index: u32): bool {
 
 // The main thread reads the tables when the walks have ended.
 
-/** Returns the number of slots, including those after the last home slot. */
+/** Returns the number of slots of a table of counts, including those after the last home slot. */
 export function countSlotsOf(part: Part): u32 {
   return part.countSlots + overflowSlots;
 }
@@ -347,7 +368,10 @@ export function rightOfKey<T>(slot: usize): u32 {
   return <u32>load<T>(slot + sizeof<T>());
 }
 
-/** Adds `slotCount` slots of another part's table, from `first` on, to that of the first part. */
+/**
+ * Adds `slotCount` slots of another part's table, from `first` on, to the table of the first part. Returns false if the
+ * first part's stretch is too small.
+ */
 export function joinCounts<T>(all: Part, index: u32, first: u32, slotCount: u32): bool {
   const end = countAt<T>(index, first + slotCount);
   for (let slot = countAt<T>(index, first); slot < end; slot += countBytes<T>()) {
@@ -372,8 +396,9 @@ function cursorsOf<T>(index: u32): usize {
 }
 
 /**
- * Begins empty tables of cursors. If they would overwrite counts that are still needed, there is only one, the first
- * part walks over all of the text, and the result is false.
+ * Begins empty tables of cursors for `pairCount` pairs, one for each part. Returns false if the tables would overwrite
+ * the counts of other parts, which are still needed. Then there is only one table, and the first part walks over all of
+ * the text.
  */
 export function startCursors<T>(pairCount: u32): bool {
   const job = theJob();
@@ -403,7 +428,10 @@ export function addCursor<T>(index: u32, left: u32, right: u32, cursor: u32): vo
   store<u32>(slot + 2 * sizeof<T>(), cursor);
 }
 
-/** Writes the occurrences of kept pairs. Returns true while cells are left. */
+/**
+ * Writes the occurrences of kept pairs in the next `work` cells of a part to their lists. Returns true while cells are
+ * left.
+ */
 export function writePairs<T>(part: Part, index: u32, work: u32): bool {
   const until = part.next + min(part.end - part.next, work);
   const batch = batchOf(index);

@@ -31,8 +31,12 @@ import {
 } from "./word-layout";
 
 /**
- * Prepares the layout of the words (word-layout.ts). The cells of the words of each count determine their positions.
- * Rare words are tallied by part, so that threads can lay them out.
+ * Prepares the layout of the words (word-layout.ts). A first walk over the words adds up the cells that the words of
+ * each count need. The sums determine which positions the words of a count get; the order of words of the same count
+ * does not matter.
+ *
+ * Most words are rare. The walk divides the words into parts of about equal size, and tallies the rare words of each
+ * part separately, so that each thread can lay out one part. Frequent words are listed in `order`.
  */
 let nextWord: u32 = 0;
 let wordEnd: u32 = 0;
@@ -41,7 +45,7 @@ let partSize: u32 = 0;
 let talliedParts: u32 = 0;
 let frequentCount: u32 = 0;
 
-/** Begins a layout of the words, which may be records (`areRecords`). */
+/** Begins a layout of the words, which are in their regions (merge-regions.ts), or are records (`areRecords`). */
 export function startLayout(): void {
   setStepCount(0);
   nextWord = areRecords ? <u32>(<u64>firstRecord(long) >> 3) : 0;
@@ -92,7 +96,7 @@ export function frequentWordCount(): u32 {
   return frequentCount;
 }
 
-/** Computes the positions and the weight steps of the words. */
+/** Computes the positions of the words of each count, and the weight steps. */
 export function placeWords(): void {
   const stepsOfFrequent = tallyFrequentWords();
   let pos: u32 = 1;
@@ -107,11 +111,11 @@ export function placeWords(): void {
   }
   setCellCount(pos);
   if (stepCount === 0) beginStep(0, pos);
-  // The frequent words are a part of their own.
+  // The frequent words are a part of their own, after the parts of the threads.
   startPart(partCount, 0, frequentCount);
 }
 
-/** Adds up the cells of frequent words. Returns the number of distinct counts. */
+/** Adds up the cells of the frequent words of each count. Returns the number of distinct counts. */
 function tallyFrequentWords(): u32 {
   let distinctCount: u32 = 0;
   for (let k: u32 = 0; k < frequentCount; k++) {
@@ -129,14 +133,16 @@ function tallyFrequentWords(): u32 {
   return distinctCount;
 }
 
-/** Replaces a number of cells by their first position. Returns the position after them. */
+/**
+ * Replaces the number of cells in a tally by the position of the first of them, `pos`. Returns the position after them.
+ */
 function takePlace(tally: usize, pos: u32): u32 {
   const cellsOfCount = load<u32>(tally);
   store<u32>(tally, pos);
   return pos + cellsOfCount;
 }
 
-/** Lays out words of about `work` cells in each part. Returns false when all are laid out. */
+/** Lays out words until about `work` cells are written in each part. Returns false when all words are laid out. */
 export function layOutSome(work: u32): bool {
   const frequent = partAt(partCount);
   if (frequent.next < frequent.end) {

@@ -6,9 +6,10 @@ import { addPair, findPair, hasRoomForPairs, noPair, pairAt, pairCount } from ".
 import { keepGivenPair } from "./rebuild-index";
 
 /**
- * Exchange: words that do not fit into one memory are shared among several, each with an engine. Only the first one has
- * the queue and the total counts, and chooses the pair. All walk over their own lists of that pair, and then receive
- * the total weights of the neighbours in all memories.
+ * Exchange: how words that do not fit into one memory are merged. Several memories each have a share of the words and
+ * an engine. Every engine has all tokens, and the cells and lists of its own words. Only the first engine has the queue
+ * and the total counts of pairs, so it chooses the pair to merge. All engines walk over their own lists of that pair,
+ * and then receive the total weights of its neighbours in all memories.
  *
  *   REGION    ELEMENT       ELEMENTS    MEANING
  *   exchange  ExchangeCell  tokenCount  data that JavaScript copies between memories (src/merge/merge-engine.ts)
@@ -26,7 +27,10 @@ function tell(index: u32, token: u32, right: u32, weight: u64): void {
   cell.right = right;
 }
 
-/** Writes the neighbours on one side (neighbours.ts) and their weights. Returns their number. */
+/**
+ * Writes, after a walk, the neighbours on one side (neighbours.ts) and their weights in this memory. Returns their
+ * number.
+ */
 export function giveNeighbours(side: u32): u32 {
   const count = seenCountOf(0, side);
   for (let k: u32 = 0; k < count; k++) {
@@ -36,7 +40,10 @@ export function giveNeighbours(side: u32): u32 {
   return count;
 }
 
-/** Reads the neighbours on one side with their total weights. */
+/**
+ * Reads neighbours on one side with their total weights. The first memory receives all neighbours, the others only
+ * their own.
+ */
 export function takeNeighbours(side: u32, count: u32): void {
   for (let k: u32 = 0; k < count; k++) {
     const cell = exchangeAt(k);
@@ -53,7 +60,10 @@ export function takeVoidWeight(weight: f64): void {
   partAt(0).voidWeight = <u64>weight;
 }
 
-/** Writes at most `most` pairs from record `from` on, with their counts in this memory. Returns their number. */
+/**
+ * Writes at most `most` pairs from record `from` on, with their counts in this memory, while the index is rebuilt
+ * (rebuild-index.ts). Returns their number.
+ */
 export function givePairs(from: u32, most: u32): u32 {
   const count = min(min(pairCount - from, most), tokenCount);
   for (let k: u32 = 0; k < count; k++) {
@@ -63,7 +73,10 @@ export function givePairs(from: u32, most: u32): u32 {
   return count;
 }
 
-/** Adds the counts of another memory. Returns false if the table of pairs is full. */
+/**
+ * Adds, in the first memory, the counts that another memory gave. A pair without a record gets one. Returns false if
+ * the table of pairs is full.
+ */
 export function addPairs(count: u32): bool {
   for (let k: u32 = 0; k < count; k++) {
     const cell = exchangeAt(k);
@@ -75,7 +88,9 @@ export function addPairs(count: u32): bool {
   return true;
 }
 
-/** Marks the pairs that the first memory keeps, and sets their counts. */
+/**
+ * Marks, in another memory, the pairs that the first memory keeps, and sets their counts to those of the first memory.
+ */
 export function keepGivenPairs(count: u32): void {
   for (let k: u32 = 0; k < count; k++) {
     const cell = exchangeAt(k);
@@ -83,7 +98,7 @@ export function keepGivenPairs(count: u32): void {
   }
 }
 
-/** Writes the counts of pairs that another memory gave; 0 for pairs without a record. */
+/** Writes, in the first memory, the counts of the pairs that another memory gave; 0 for pairs without a record. */
 export function answerCounts(count: u32): void {
   for (let k: u32 = 0; k < count; k++) {
     const cell = exchangeAt(k);
@@ -92,7 +107,7 @@ export function answerCounts(count: u32): void {
   }
 }
 
-/** Reads the counts of the pairs from record `from` on. */
+/** Reads, in another memory, the counts of the pairs from record `from` on, as the first memory gave them. */
 export function takeCounts(from: u32, count: u32): void {
   for (let k: u32 = 0; k < count; k++) pairAt(from + k).count = <u64>exchangeAt(k).weight;
 }

@@ -28,7 +28,8 @@ import { addPair, findPair, hasRoomForPairs, noPair, pairAt, pairCount, startPai
 import { giveTieKey, startLongTokens, startTieKeys } from "./tie-rules";
 
 /**
- * The main loop. It does small merges; the caller does large ones in slices.
+ * The main loop: brings the top of the queue up to date, makes the token of the pair on top, and merges the pair's
+ * occurrences. The loop does small merges; the caller does large ones in slices.
  *
  *   REGION          ELEMENT  ELEMENTS       MEANING
  *   mergeCounts     f64      tokenCapacity  occurrences of each token's pair when it was merged; for a start token, its
@@ -42,11 +43,12 @@ export enum Pause {
   finished,
   sliceUsedUp,
   /**
-   * The top pair must be merged in slices: its list is long, the arena may lack space, or there are several memories.
+   * The top pair must be merged in slices: its list is longer than a slice, the arena may lack space for the new lists,
+   * or words are in several memories.
    */
   largePairOnTop,
   topBelowThreshold,
-  /** The table of pairs is too small, so the engine cannot continue. */
+  /** The table of pairs is too small for the pairs that would be created, so the engine cannot continue. */
   noRoom,
 }
 
@@ -55,7 +57,9 @@ const mergeWork: i32 = 64;
 
 /** The maximum of `entryCount`. */
 let mergeCountMax: u32 = 0;
-/** The number of merges that made an entry of the vocabulary, and did not spell an existing token (tie-rules.ts). */
+/**
+ * The number of merges that made an entry of the vocabulary: all but those that spell an existing token (tie-rules.ts).
+ */
 let entryCount: u32 = 0;
 let sliceWork: u32 = 0;
 let cleanShare: f64 = 0;
@@ -66,8 +70,9 @@ let largePair: u32 = 0;
 let neededEntries: u32 = 0;
 
 /**
- * A merge with more entries than `workOfSlice` is large. A list may be cleaned once its pair has lost more than
- * `shareToClean` of its count.
+ * Starts the engine, which has only the start tokens at first. `mergesWanted` becomes `mergeCountMax`. A merge with
+ * more entries than `workOfSlice` is large. A list may be cleaned once its pair has lost more than `shareToClean` of
+ * its count (occurrences.ts). `doSmallerWin`: if bytes decide a tie, the smaller ones win (tie-rules.ts).
  */
 export function startEngine(
   mergesWanted: u32,
@@ -91,12 +96,15 @@ export function mergedEntryCount(): u32 {
   return entryCount;
 }
 
-/** Returns the work that the last call has left over; 0 or less if none. */
+/**
+ * Returns the work left over by the last call of `mergeUntilPause`, `lookAtTop`, `bestCount` or `mergeChosen`, in
+ * entries; 0 or less if it was used up.
+ */
 export function workLeftOfSlice(): i32 {
   return workLeft;
 }
 
-/** Merges until there is a reason to pause, and returns it. `work` is in entries. */
+/** Merges until there is a reason to pause, and returns that reason. `work` limits the work, in entries. */
 export function mergeUntilPause(work: i32): i32 {
   workLeft = work;
   while (entryCount < mergeCountMax) {
@@ -118,7 +126,10 @@ export function mergeUntilPause(work: i32): i32 {
   return Pause.finished;
 }
 
-/** Merges a pair whose list fits into a slice. `mergeUntilPause` repeats these steps, because a call costs some 3 %. */
+/**
+ * Merges a pair whose list fits into a slice. Returns false if the table of pairs is too small for the pairs that would
+ * be created. `mergeUntilPause` repeats these steps in its loop, because a call for each merge costs some 3 %.
+ */
 function mergeAtOnce(p: u32, id: u32, listLength: u32): bool {
   startMerge(p, id);
   mergeSome(listLength);
@@ -130,7 +141,10 @@ function mergeAtOnce(p: u32, id: u32, listLength: u32): bool {
   return true;
 }
 
-/** Like `mergeUntilPause`, but merges nothing: every merge is treated as large. For words in several memories. */
+/**
+ * Finds the pair to merge next, and returns the reason for the pause, as `mergeUntilPause` does. But it merges nothing:
+ * it is used if words are in several memories, where every merge is treated as large.
+ */
 export function lookAtTop(work: i32): i32 {
   workLeft = work;
   if (entryCount === mergeCountMax) return Pause.finished;
@@ -144,7 +158,10 @@ function withoutTop(): Pause {
   return threshold > countMin ? Pause.topBelowThreshold : Pause.finished;
 }
 
-/** Brings the top to its true count. Returns false if no pair reaches the threshold, or the slice is used up. */
+/**
+ * Brings the top of the queue to its true count. Returns false if no pair reaches the threshold, or the slice is used
+ * up.
+ */
 function settleTop(): bool {
   while (findTop()) {
     const count = pairAt(topPair()).count;
@@ -155,7 +172,10 @@ function settleTop(): bool {
   return false;
 }
 
-/** Fills the heap until its top is known. Returns false if the queue is empty, or the slice is used up. */
+/**
+ * Fills the heap until its top is known. Returns false if the queue is empty, or if the slice is used up before,
+ * because many pairs may have about the highest count.
+ */
 function findTop(): bool {
   while (!hasTop()) {
     if (workLeft <= 0) return false;
@@ -166,7 +186,7 @@ function findTop(): bool {
   return true;
 }
 
-/** Removes the best pair from the queue, and makes its token. Returns the id. */
+/** Removes the best pair from the queue, records its count, and makes its token. Returns the token's id. */
 function takeTop(): u32 {
   const pair = pairAt(topPair());
   const count = topCount();
@@ -178,7 +198,10 @@ function takeTop(): u32 {
   return id;
 }
 
-/** Makes the token of a pair that was not queued. Sharing code with `takeTop` costs 5 %. */
+/**
+ * Records the count of a pair that was not taken from the queue, and makes its token. Returns the token's id.
+ * `takeTop`, which is inlined in the loop, has these steps as well, because sharing code costs 5 %.
+ */
 function writeMerge(left: u32, right: u32, count: u64): u32 {
   const id = addToken(left, right);
   store<f64>(mergeCounts + ((<usize>id) << 3), <f64>count);
@@ -186,24 +209,34 @@ function writeMerge(left: u32, right: u32, count: u64): u32 {
   return id;
 }
 
+/** Settles the neighbours of the current merge, and records how many occurrences it replaced. */
 function settleMerge(): void {
   store<f64>(replacedCounts + ((<usize>currentMerge().id) << 3), settleNeighbours(threshold));
 }
 
-/** Begins to merge the pair on top, in slices. */
+/**
+ * Begins to merge the large pair on top. The caller then walks the pair's list, frees space in the arena, and writes
+ * the new lists, in slices.
+ */
 export function startLargeMerge(): void {
   largePair = topPair();
   startMerge(largePair, takeTop());
 }
 
-/** Begins to merge any pair. The threshold must be 1, so that a pair without a record has no occurrences. */
+/**
+ * Begins to merge a chosen pair, whatever is on top of the queue. The threshold must be 1, so that a pair without a
+ * record has no occurrences. Returns false if the table of pairs is full.
+ */
 export function startNamedMerge(left: u32, right: u32): bool {
   if (!takeNamedPair(left, right)) return false;
   startMerge(largePair, writeMerge(left, right, pairAt(largePair).count));
   return true;
 }
 
-/** Sets `largePair` to the record of a pair, which may be a new one. */
+/**
+ * Sets `largePair` to the record of a pair, and creates one with an empty list if there is none. Returns false if the
+ * table of pairs is full.
+ */
 function takeNamedPair(left: u32, right: u32): bool {
   largePair = findPair(left, right);
   if (largePair === noPair) {
@@ -222,7 +255,7 @@ export function largeRight(): u32 {
   return pairAt(largePair).right;
 }
 
-/** Begins to merge a pair that the first memory has chosen. */
+/** Begins to merge a pair that the first memory has chosen. Returns false if the table of pairs is full. */
 export function followMerge(left: u32, right: u32): bool {
   if (!takeNamedPair(left, right)) return false;
   startMerge(largePair, addToken(left, right));
@@ -230,11 +263,12 @@ export function followMerge(left: u32, right: u32): bool {
 }
 
 /**
- * Parity-aware merges: one engine for each language (src/merge/parity-merges.ts). The threshold is 1, so pairs that may
- * be merged have records.
+ * Parity-aware merges: one engine for each language, over one vocabulary (src/merge/parity-merges.ts). Each engine has
+ * a record of every pair in its words that may be merged, because its threshold is always 1. One of the engines chooses
+ * its best pair, and then all engines merge that pair.
  */
 
-/** Once the maximum is reached, the index is rebuilt without pairs that no longer occur. */
+/** The maximum number of records. Once it is reached, the index is rebuilt without the pairs that no longer occur. */
 let recordsMax: u32 = 0;
 
 /** Sets `recordsMax` from the number of records after indexing. */
@@ -242,7 +276,10 @@ export function limitRecords(): void {
   recordsMax = <u32>min<u64>(pairCapacity, 2 * <u64>pairCount + (1 << 16));
 }
 
-/** Returns the count of the best pair; 0 if there is none; -1 if `work` was used up. */
+/**
+ * Returns the count of the best pair, whose halves are `largeLeft` and `largeRight`; 0 if there is none; -1 if `work`,
+ * in entries, was used up first.
+ */
 export function bestCount(work: i32): f64 {
   workLeft = work;
   if (!settleTop()) return workLeft <= 0 ? -1 : 0;
@@ -255,13 +292,16 @@ export enum Chosen {
   /** The pair does not occur here, so neither does its token. */
   absent,
   merged,
-  /** The pair was not merged, because that must be done in slices. */
+  /** The pair was not merged, because its merge must be done in slices. */
   large,
-  /** The pair was not merged, because new pairs may need too many records. */
+  /** The pair was not merged, because the pairs that it creates may need too many records. */
   tooManyRecords,
 }
 
-/** Merges a pair that an engine has chosen. `work` is in entries. Returns a value of `Chosen`. */
+/**
+ * Merges a pair that one of the engines has chosen, and returns a value of `Chosen`. `work` limits the work, in
+ * entries.
+ */
 export function mergeChosen(left: u32, right: u32, work: i32): i32 {
   const p = findPair(left, right);
   workLeft = work - mergeWork;
@@ -280,7 +320,10 @@ export function largeListLength(): u32 {
   return pairAt(largePair).listLength;
 }
 
-/** Whether the arena must be compacted, so that the lists of new pairs fit. Call it after the walk. */
+/**
+ * Whether the arena must be compacted before the lists of new pairs fit. Must be called after the walk over the merged
+ * pair's list.
+ */
 export function needsRoom(): bool {
   neededEntries = countBornEntries(threshold);
   return !hasRoomForEntries(neededEntries);
@@ -290,7 +333,10 @@ export function startMakingRoom(): void {
   startCompaction(neededEntries, largePair, threshold, cleanShare);
 }
 
-/** Returns false if space is missing although the arena has its maximum size. `startCleaningAll` may help. */
+/**
+ * Ends a compaction. Returns false if space is still missing although the arena has its maximum size. Then
+ * `startCleaningAll` may help.
+ */
 export function endMakingRoom(): bool {
   return endCompaction(neededEntries);
 }
@@ -301,7 +347,10 @@ export function startCleaningAll(): void {
   startCompaction(neededEntries, largePair, threshold, all);
 }
 
-/** Settles a large merge before its lists are written. Returns false if the table of pairs is too small. */
+/**
+ * Settles a large merge before its lists are written. Returns false if the table of pairs is too small for the pairs
+ * that are created.
+ */
 export function settleLargeMerge(): bool {
   if (!hasRoomForNewPairs()) return false;
   settleMerge();

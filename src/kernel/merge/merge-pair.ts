@@ -7,8 +7,9 @@ import { pushPair } from "./pair-queue";
 import { addPair, findPair, hasRoomForPairs, noPair, pairAt } from "./pair-table";
 
 /**
- * One merge: walks the list of occurrences, then the distinct neighbours, then writes lists. The first and the last
- * step may use slices and several threads.
+ * One merge, in steps: walks the list of occurrences once (neighbours.ts); then walks the distinct neighbours once,
+ * lowering the counts of existing pairs and creating new ones; then writes the lists of the created pairs. The first
+ * and the last step may be done in slices and by several threads.
  */
 let pairInWork: u32 = noPair;
 /** The number of parts into which the list of `pairInWork` is cut. */
@@ -17,7 +18,10 @@ let partsInWork: u32 = 1;
 let sharedListLength: u32 = 0;
 let blockSize: u32 = 0;
 
-/** Lists of at least `sharedLength` entries are cut into parts. They are walked in blocks of `block` entries. */
+/**
+ * Sets how lists are walked: in blocks of `block` entries. A list of at least `sharedLength` entries is cut into parts
+ * for several threads.
+ */
 export function startMerges(block: u32, sharedLength: u32): void {
   blockSize = block;
   sharedListLength = sharedLength;
@@ -42,9 +46,13 @@ export function startMerge(p: u32, id: u32): void {
   cutList(pair.listStart, pair.listLength, merge.leftLength + merge.rightLength);
 }
 
+/** The maximum number of entries that are tried for each cut. */
 const cutTries: u32 = isSmallScale ? 2 : 64;
 
-/** Cuts a long list. Between two parts, there is at least one cell that neither part writes. */
+/**
+ * Cuts a long list into independent parts: between the last occurrence of a part and the first one of the next part,
+ * there is at least one cell that neither part writes.
+ */
 function cutList(listStart: u32, listLength: u32, length: u32): void {
   partsInWork = 1;
   let start: u32 = 0;
@@ -72,14 +80,17 @@ export function mergeSome(share: u32): bool {
   return workTogether(Work.mergeOccurrences, partsInWork, share);
 }
 
-/** Ends the walk. The list's memory now has the staged positions (neighbours.ts). */
+/**
+ * Ends the walk over the list, and adds up the sums of the parts. The memory of the list now has the staged positions
+ * (neighbours.ts).
+ */
 export function endWalk(): void {
   const last = partAt(partsInWork - 1);
   pairAt(pairInWork).listLength = last.start + last.stagedCount;
   joinSums();
 }
 
-/** The neighbour was added to those of part 0, which has no occurrence of it. */
+/** A value of `slot`: the neighbour is among those seen in part 0, although part 0 has no occurrence of it. */
 const isListed: u32 = 0xffffffff;
 
 /** Adds the weights and distinct neighbours of all parts to part 0. */
@@ -100,8 +111,9 @@ function joinSide(part: u32, side: u32): void {
 }
 
 /**
- * Returns the sum in part 0 for a neighbour of any part or memory. Callers make `weight` a total. `count` stays that of
- * part 0, because slots are assigned part by part.
+ * Returns the sum in part 0 for a neighbour of any part or memory. Adds the neighbour to those seen in part 0 if it is
+ * not among them. Callers make `weight` of this sum the total of all parts. `count` stays that of part 0, because slots
+ * in lists are assigned part by part.
  */
 export function listNeighbour(side: u32, id: u32): Sum {
   const sum = sumAt(sumsOf(0, side), id);
@@ -128,7 +140,7 @@ export function seenAt(part: u32, side: u32, index: u32): u32 {
   return load<u32>(seenOf(part, side) + ((<usize>index) << 2));
 }
 
-/** Returns the number of entries of new lists, or a slightly higher one. */
+/** Returns the number of entries of the lists that `settleNeighbours` will create, or a slightly higher number. */
 export function countBornEntries(threshold: u64): u32 {
   return countBornAt(Side.left, threshold) + countBornAt(Side.right, threshold);
 }
@@ -155,8 +167,9 @@ export function hasRoomForNewPairs(): bool {
 }
 
 /**
- * Lowers the counts of old pairs, and creates pairs that reach `threshold`. The new lists must fit. Returns the weight
- * of the merged occurrences.
+ * Processes the distinct neighbours: lowers the counts of their old pairs, creates pairs with the new token if they
+ * reach `threshold`, and resets the sums to 0. There must be space for the new lists. Returns the total weight of the
+ * merged occurrences.
  */
 export function settleNeighbours(threshold: u64): f64 {
   const merge = currentMerge();
@@ -169,7 +182,8 @@ export function settleNeighbours(threshold: u64): f64 {
     const t = seenAt(0, Side.left, k);
     const weight = sumAt(sumsOf(0, Side.left), t).weight;
     replaced += <f64>weight;
-    // If the left neighbour is `id`, the old pair (y, x) loses its count with the right neighbours.
+    // If the left neighbour is `id`, this merge made that one, too. The old pair (y, x) between the two occurrences
+    // loses its count when the right neighbours are processed.
     if (t !== boundary && t !== id) loseCount(t, x, weight);
     const isBorn = t !== boundary && weight >= threshold && mayMerge(t, id);
     const listStart = isBorn ? createPair(t, id, weight, countInAllParts(Side.left, t)) : noSlot;
@@ -179,7 +193,8 @@ export function settleNeighbours(threshold: u64): f64 {
     const t = seenAt(0, Side.right, k);
     let weight = sumAt(sumsOf(0, Side.right), t).weight;
     if (t !== boundary) loseCount(y, t, weight);
-    // In "xyxy" the second occurrence replaces the right neighbour x of the first one.
+    // In "xyxy" the first occurrence has the right neighbour x, but the second occurrence replaces that x. So this
+    // weight does not count for the pair (id, x).
     if (t === x) weight -= part.voidWeight;
     const isBorn = t !== boundary && weight >= threshold && mayMerge(id, t);
     const listStart = isBorn ? createPair(id, t, weight, countInAllParts(Side.right, t)) : noSlot;
@@ -189,24 +204,27 @@ export function settleNeighbours(threshold: u64): f64 {
   return replaced;
 }
 
-/** Lowers the count of a pair. Only the first memory has total counts (memory-exchange.ts). */
+/**
+ * Lowers the count of a pair by `weight`, in the first memory. Other memories do not have the total counts
+ * (memory-exchange.ts).
+ */
 function loseCount(left: u32, right: u32, weight: u64): void {
   if (!isFirst) return;
   const p = findPair(left, right);
   if (p === noPair) return;
   const pair = pairAt(p);
-  // A pair whose list was dropped already has the count 0.
+  // If the pair's list was dropped because the pair was below the threshold, the count is 0 already.
   pair.count -= min(weight, pair.count);
 }
 
-/** Creates a record for a new pair, and queues it. Returns the start of its list. */
+/** Creates a record for a new pair, and adds it to the queue. Returns the start of its list. */
 function createPair(left: u32, right: u32, count: u64, entryCount: u32): u32 {
   const listStart = takeEntries(entryCount);
   pushPair(count, addPair(left, right, count, listStart, entryCount));
   return listStart;
 }
 
-/** Assigns to the parts their slots in the list of a new pair. Resets the sums to 0. */
+/** Assigns to each part its consecutive slots in the list of a new pair, if there is one. Resets the sums to 0. */
 function giveSlots(side: u32, id: u32, listStart: u32): void {
   let slot = listStart;
   for (let k: u32 = 0; k < partsInWork; k++) {
@@ -219,7 +237,10 @@ function giveSlots(side: u32, id: u32, listStart: u32): void {
   }
 }
 
-/** Writes the next `share` staged positions of each part. Returns true while some are left. */
+/**
+ * Writes the next `share` staged positions of each part to the lists of the new pairs. Returns true while some are
+ * left.
+ */
 export function writeSome(share: u32): bool {
   currentMerge().listStart = pairAt(pairInWork).listStart; // making room may have moved the list
   return workTogether(Work.writeStaged, partsInWork, share);

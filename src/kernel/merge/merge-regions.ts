@@ -1,6 +1,8 @@
 /**
- * Regions: the memory layout of a merge engine. Helper threads plan the same layout from the same numbers. A region has
- * address space for its maximum size. The engine relies on regions that are all zeros at first.
+ * Regions: the memory layout of a merge engine. The main thread plans them once; helper threads plan the same layout
+ * from the same numbers. Regions never move: each has address space for its maximum size, which costs nothing until it
+ * is written. The engine relies on regions that are all zeros at first. If the words are records, the regions are in
+ * the text region of the memory in which the words were counted (words/word-records.ts).
  *
  *   REGION          ELEMENT      ELEMENTS                  FILE
  *   job             Job          1                         merge-threads.ts
@@ -138,7 +140,10 @@ export let boundary: u32 = 0;
 export let tokenCount: u32 = 0;
 /** Whether cells are u32. */
 export let isWide: bool = false;
-/** The length of the stored prefix of each token; 0 if none is stored. */
+/**
+ * The length in bytes of the stored prefix of each token; 0 if the tie rule does not compare bytes, or if this is not
+ * the first memory.
+ */
 export let prefixLengthMax: u32 = 0;
 export let specialCount: u32 = 0;
 export let specialByteCount: u32 = 0;
@@ -153,7 +158,11 @@ export let entryCapacityMax: u32 = 0;
 /** The offset of this memory's first word in the tokens of all words. */
 export let firstWordStart: u32 = 0;
 
-/** `firstStart` is the offset of the first word in the tokens of all words. `cells` is a maximum. */
+/**
+ * Describes the words to lay out in this memory. `firstStart` is the offset of the first of them in the tokens of all
+ * words. `positions` is the number of tokens in these words, and `cells` the maximum number of cells that they take
+ * (word-layout.ts).
+ */
 export function describeWords(
   count: u32,
   firstStart: u32,
@@ -176,7 +185,10 @@ export let hasNumbers: bool = false;
 /** The number of ids that `numbers` maps. */
 let numberCount: u32 = 0;
 
-/** If the words are records here, the regions begin at `first`. `numbers` maps `idLimit` ids. */
+/**
+ * `first` is the address where the regions begin if the words are records in this memory, otherwise 0. `idLimit` is the
+ * number of ids that `numbers` maps, or 0 if it maps none.
+ */
 export function describeIds(first: usize, idLimit: u32): void {
   areRecords = first > 0;
   firstByte = first;
@@ -184,20 +196,23 @@ export function describeIds(first: usize, idLimit: u32): void {
   numberCount = idLimit;
 }
 
-/** The number must not exceed the maximum that was described. */
+/** Sets the actual number of cells, which must not exceed the maximum that was described. */
 export function setCellCount(count: u32): void {
   assert(count <= cellCount, "the words take no more cells than was said");
   cellCount = count;
 }
 
-/** `cells` is the number of cells in all memories. */
+/** Sets the number of memories, the index of this one, and the number of cells in all of them. */
 export function describeMemories(count: u32, index: u32, cells: f64): void {
   memoryCount = count;
   isFirst = index === 0;
   cellCountOfAll = <u64>cells;
 }
 
-/** `countsDensely`: pairs of start tokens are counted in dense tables. */
+/**
+ * Describes the start tokens: their number; the total number of their bytes; whether some have several bytes; and
+ * whether their pairs are counted in dense tables.
+ */
 export function describeStartTokens(
   count: u32,
   byteCount: u32,
@@ -210,6 +225,7 @@ export function describeStartTokens(
   hasBytePairs = countsDensely;
 }
 
+/** Sets the maximum number of tokens, whether cells have 32 bits, and the length of the stored prefixes in bytes. */
 export function describeTokens(capacity: u32, areWide: bool, prefixLength: u32): void {
   tokenCapacity = capacity;
   boundary = capacity;
@@ -218,7 +234,7 @@ export function describeTokens(capacity: u32, areWide: bool, prefixLength: u32):
   prefixLengthMax = prefixLength;
 }
 
-/** Sets the number of existing tokens that a merge may spell (tie-rules.ts), and of their bytes. */
+/** Sets the number of existing tokens that a merge may spell (tie-rules.ts), and the total number of their bytes. */
 export function describeSpecials(count: u32, byteCount: u32): void {
   specialCount = count;
   specialByteCount = byteCount;
@@ -234,13 +250,18 @@ export function describeFacts(areWordsLimited: bool, areCharactersWhole: bool): 
 const alignment: u64 = 64;
 /** The log2 of the smallest number of cells of a sketch (rebuild-index.ts). */
 export const sketchBitsMin: u32 = 4;
-/** 8 sketches of the smallest size: one for each thread, and at most 8 threads merge. */
+/** The bytes of 8 sketches of the smallest size. Each thread has a sketch, and at most 8 threads merge. */
 const sketchesMin: u64 = (8 * sizeof<u32>()) << sketchBitsMin;
 export const bytePairCount: u32 = 1 << 16;
 export const halvesBytes: u32 = 512;
-/** The first index adds records without a check: one for each pair of 256 start tokens (first-index.ts). */
+/**
+ * The minimum number of pair records. The first index may add one for each pair of 256 start tokens, and does not check
+ * for space (first-index.ts).
+ */
 const pairCapacityMin: u64 = 2 * bytePairCount;
-/** Lower counts are rare: `rareCells` has an element for each (word-layout.ts). */
+/**
+ * Counts below this are rare: `rareCells` has an element for each of them in each part of the words (word-layout.ts).
+ */
 export const rareCountEnd: u32 = isSmallScale ? 3 : 2048;
 /** The number of cells whose pairs are looked up together (index-pairs.ts). */
 export const batchCells: u32 = isSmallScale ? 3 : 128;
@@ -251,13 +272,19 @@ export const batchBytes: usize = <usize>batchCells * batchEntryBytes;
 const cellsPerPairMax: u64 = 128;
 /** The minimum number of entries per cell with which the engine begins. */
 const entriesMin: f64 = 1.25;
-/** Cleaned lists have at most one entry per cell, and the lists of one merge at most two. */
+/**
+ * The maximum number of entries per cell. More are never needed, because the cleaned lists have at most one entry per
+ * cell, and the lists that one merge creates have at most two.
+ */
 const entriesMax: u64 = 3;
 
 /** The end of the regions that have been placed so far. */
 let end: u64 = 0;
 
-/** Lays out all regions. Returns the required bytes, or 0 if they exceed `capacityBytes`. */
+/**
+ * Lays out all regions in a memory of at most `capacityBytes`, for `threadCount` threads that walk long lists. Returns
+ * the required size of the memory in bytes, or 0 if the engine does not fit.
+ */
 export function planRegions(threadCount: u32, capacityBytes: f64): f64 {
   partCount = threadCount;
   const capacity = <u64>capacityBytes;
@@ -266,7 +293,8 @@ export function planRegions(threadCount: u32, capacityBytes: f64): f64 {
   let leastPairCount = pairCapacityMin;
   while (leastPairCount < cellCountOfAll / cellsPerPairMax) leastPairCount *= 2;
   let pairCount = leastPairCount;
-  // Merges create at most two pairs for each merged occurrence, which removes a cell.
+  // Merges create at most 2 * cellCountOfAll pairs, because each merged occurrence removes one cell, and creates at
+  // most two pairs.
   while (pairCount < 2 * cellCountOfAll + bytePairCount) pairCount *= 2;
   while (pairCount > leastPairCount && end + pairRegionBytes(pairCount) + leastBytes > capacity)
     pairCount /= 2;
@@ -288,7 +316,10 @@ function pairRegionBytes(pairCount: u64): u64 {
   return pairCount * (offsetof<Pair>() + 3 * sizeof<u32>() + queueEntryBytes);
 }
 
-/** If the regions do not fit, their addresses are meaningless, and `end` exceeds the capacity. */
+/**
+ * Lays out the regions whose sizes are known. If they do not fit, their addresses are meaningless, and `end` exceeds
+ * the capacity.
+ */
 function placeFixedRegions(): void {
   const cellBytes: u64 = isWide ? sizeof<u32>() : sizeof<u16>();
   const idBytes = <u64>tokenCapacity * sizeof<u32>();
@@ -359,12 +390,16 @@ function place(byteCount: u64): usize {
   return <usize>address;
 }
 
-/** Records: elements of regions that have several fields. */
+/**
+ * Records: elements that have several fields. They are read and written in their regions; none is allocated or freed.
+ */
 
 /** A pair of start tokens while the first index is made (byte-pairs.ts). */
 @unmanaged
 export class BytePair {
-  /** The weight of its occurrences in the part. A Float64 becomes inexact instead of wrapping around. */
+  /**
+   * The total weight of its occurrences in the part. It is a Float64, which becomes inexact instead of wrapping around.
+   */
   weight: f64;
   /** The number of its occurrences in the part. */
   count: u32;
@@ -378,9 +413,15 @@ export class Pair {
   /** Token ids of the halves. */
   left: u32;
   right: u32;
-  /** The current weight of the pair; 0 if it was merged or dropped. Only the first memory keeps it up to date. */
+  /**
+   * The current weight of its occurrences; 0 if it was merged, no longer occurs, or was dropped. Of several memories,
+   * only the first keeps it up to date (memory-exchange.ts).
+   */
   count: u64;
-  /** `count` when the list was written or last cleaned. The more it has fallen, the more entries are stale. */
+  /**
+   * The value of `count` when the list was written or last cleaned. The further `count` has fallen since then, the more
+   * entries of the list are stale.
+   */
   listCount: u64;
   /** The start of its list in the arena (occurrences.ts). */
   listStart: u32;
@@ -410,7 +451,8 @@ export class Sum {
   /** The number of occurrences next to this neighbour. */
   count: u32;
   /**
-   * Where the next occurrence of the created pair is written in the arena, or `noSlot`, or `isListed` (merge-pair.ts).
+   * The index in the arena where the next occurrence of the created pair is written; `noSlot` if no pair was created.
+   * It may be `isListed` while the sums of parts are joined (merge-pair.ts).
    */
   slot: u32;
 }
@@ -431,7 +473,8 @@ export class Merge {
 
 /**
  * Part: a piece of parallel work, and its progress. The work is a list of occurrences, the text, or, during layout, the
- * words.
+ * words. It is cut into at most one part for each thread. During layout, the frequent words are another part
+ * (lay-out-words.ts).
  *
  *   FIELD            UNIT       MEANING
  *   state            State      atomic: which thread may work on it (merge-threads.ts)
@@ -469,7 +512,7 @@ export class Part {
   voidWeight: u64;
 }
 
-/** Two cache lines, because different threads write adjacent parts. */
+/** The distance between parts in bytes: two cache lines, because different threads write adjacent parts. */
 export const partStride: usize = 128;
 
 /**

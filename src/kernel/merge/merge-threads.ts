@@ -5,15 +5,19 @@ import { mergeOccurrences, writeStaged } from "./neighbours";
 import { layOutWords, setStepCount, stepCount } from "./word-layout";
 
 /**
- * Distributes work over threads. The main thread opens all parts but the first, which it does itself. Helpers take open
- * parts. Then the main thread takes those that are still open, so it never waits for a helper that has not begun.
+ * Distributes work over threads. The work is cut into parts (`Part` in merge-regions.ts). The main thread opens all
+ * parts but the first, which it does itself. Helpers take open parts. Then the main thread takes those that are still
+ * open, so it never waits for a helper that has not begun.
  *
  * A part's state changes from `open` to `taken` by an atomic exchange, then possibly to `awaited`, and finally to
  * `done`. A thread that takes a part sees everything that was written before the part was opened. The main thread, once
  * it finds the part done, sees everything that the helper wrote.
  */
 
-/** How often a thread checks before it sleeps. Checking without end would take a core from other programs. */
+/**
+ * The number of checks before a waiting thread sleeps. A thread that never sleeps would take a core from the compiler
+ * and other programs.
+ */
 const spinCount: u32 = isSmallScale ? 2 : 20_000;
 /** A helper that slept this long returns to its event loop, where it can be terminated. */
 const sleepNs: i64 = 20_000_000;
@@ -81,7 +85,10 @@ function stateAddress(part: Part): usize {
   return changetype<usize>(part) + offsetof<Part>("state");
 }
 
-/** Does the next `share` entries or cells of each part. Returns true while any part has work left. */
+/**
+ * Does work of a kind on the next `share` entries or cells of each of the first `partCount` parts. Returns true while
+ * any part has work left.
+ */
 export function workTogether(kind: u32, partCount: u32, share: u32): bool {
   const job = theJob();
   job.kind = kind;
@@ -95,7 +102,7 @@ export function workTogether(kind: u32, partCount: u32, share: u32): bool {
     waitForPart(stateAddress(part));
     hasMore |= part.hasMore;
   }
-  // A helper has left a part unfinished, which cannot be repaired.
+  // If a helper has failed, it left a part unfinished. That cannot be repaired, so this traps.
   if (job.hasFailed !== 0) unreachable();
   return hasMore !== 0;
 }
@@ -153,7 +160,10 @@ function doWork<T>(part: Part, index: u32): bool {
   }
 }
 
-/** Works on open parts for a while. Returns false when merging is over; otherwise the helper calls it again. */
+/**
+ * Runs a helper's turn: works on open parts until there has been no work for a while, or `shareMax` is reached. Returns
+ * false when merging is over; otherwise the helper must call it again from its event loop.
+ */
 export function helpMerging(): bool {
   const job = theJob();
   for (let shareDone: u64 = 0; shareDone < shareMax; ) {

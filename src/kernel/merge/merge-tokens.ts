@@ -18,8 +18,8 @@ import {
 import { giveCharacterState, mayJoinCharacters } from "./whole-characters";
 
 /**
- * Tokens: the halves and bytes of each token id. The first `startCount` ids are the start tokens: the 256 bytes, or
- * others. Merge k makes id `startCount` + k.
+ * Tokens: the halves and bytes of each token id. The first `startCount` ids are the start tokens, of which words
+ * consist before the first merge: the 256 bytes, or any other tokens. Merge k makes id `startCount` + k.
  *
  *   REGION        ELEMENT  ELEMENTS                MEANING
  *   lefts         u32      tokenCapacity           token id of the left half; none for start tokens
@@ -88,7 +88,10 @@ export function sizeOf(id: u32): u32 {
   return load<u32>(sizes + ((<usize>id) << 2));
 }
 
-/** Adds a token, and returns its id. Its tie key is set separately (tie-rules.ts). */
+/**
+ * Adds the token that `left` and `right` make, and returns its id, the next one. Its tie key is set separately
+ * (tie-rules.ts).
+ */
 export function addToken(left: u32, right: u32): u32 {
   assert(madeCount < tokenCapacity, "there is room for one token more");
   const id = madeCount++;
@@ -161,7 +164,8 @@ export function pushHalves(top: usize, token: u32): usize {
 
 /**
  * Facts about the words in a token, for tokens that may span spaces. Words are the parts between spaces (0x20). The
- * facts of a token follow from those of its halves.
+ * facts decide whether a token may be made (`mayJoinWords`). The facts of a merged token follow from those of its
+ * halves.
  *
  *   REGION      ELEMENT   ELEMENTS        MEANING
  *   wordFacts   u8        tokenCapacity   the bits below for each token; JavaScript writes those of the start tokens
@@ -202,6 +206,9 @@ function joinedFacts(left: u32, right: u32): u32 {
   );
 }
 
+/**
+ * Whether the merged token has at most `wordsMax` words, and no colon before a space. True if words are not limited.
+ */
 function mayJoinWords(left: u32, right: u32): bool {
   if (!hasWordFacts) return true;
   const joined = joinedFacts(left, right);
@@ -213,7 +220,7 @@ function giveWordFacts(id: u32, left: u32, right: u32): void {
   if (hasWordFacts) store<u8>(wordFacts + id, <u8>joinedFacts(left, right));
 }
 
-/** A pair that may not be merged gets no record (pair-table.ts). */
+/** The limits that decide which pairs may be merged. A pair that may not be merged gets no record (pair-table.ts). */
 
 /** The maximum size in bytes of a merged token. */
 let sizeMax: u32 = 0;

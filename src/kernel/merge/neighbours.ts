@@ -53,8 +53,10 @@ export function sumAt(someSums: usize, id: u32): Sum {
 }
 
 /**
- * Merges the live occurrences among the next `work` entries. Positions are staged in the list itself: it is read for
- * the last time, and writing never overtakes reading.
+ * Merges every live occurrence in the next `work` entries of a part: writes the new token to the cells, sums up the
+ * neighbours, and stages the position and both neighbours. Positions are staged in the list itself, from the start of
+ * the part, because the list is read for the last time, and writing never overtakes reading. Returns true while entries
+ * are left.
  */
 export function mergeOccurrences<T>(merge: Merge, part: Part, index: u32, work: u32): bool {
   const x = merge.left;
@@ -131,7 +133,10 @@ function addNeighbour(someSums: usize, someSeen: usize, seenCount: u32, id: u32,
   return seenCount + u32(isNew);
 }
 
-/** Loads cells ahead, so that cache misses overlap. The result keeps the loads from being optimized away. */
+/**
+ * Loads the cells that the walk over a block of entries will read. The loads are independent, so their cache misses
+ * overlap. Returns a value that keeps the loads from being optimized away.
+ */
 function touch<T>(block: usize, blockEnd: usize, lengthBytes: usize): u32 {
   let sum: u32 = 0;
   for (let entry = block; entry < blockEnd; entry += 4) {
@@ -142,8 +147,8 @@ function touch<T>(block: usize, blockEnd: usize, lengthBytes: usize): u32 {
 }
 
 /**
- * Writes staged occurrences into the lists of the created pairs, at the slots that `settleNeighbours` has set. Returns
- * true while some are left.
+ * Writes the next `work` staged occurrences of a part into the lists of the created pairs, at the slots that
+ * `settleNeighbours` has set. Returns true while some are left.
  */
 export function writeStaged<T>(merge: Merge, part: Part, index: u32, work: u32): bool {
   const leftSums = sumsOf(index, Side.left);

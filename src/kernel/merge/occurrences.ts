@@ -3,8 +3,9 @@ import { lengthOf } from "./merge-tokens";
 import { pairAt, pairCount } from "./pair-table";
 
 /**
- * Occurrences: the ascending positions of each pair, in one arena. A list is written when the pair is created or
- * indexed. Until the pair is merged, entries are only moved or removed.
+ * Occurrences: the positions of each pair, in one arena. A pair's list is a contiguous part of the arena with ascending
+ * positions. It is written when the pair is created or indexed. After that, until the pair is merged, entries are only
+ * moved or removed.
  *
  *   REGION   ELEMENT  ELEMENTS          MEANING
  *   entries  u32      entryCapacityMax  position of the first cell of the left token; entries [1, used) are in use,
@@ -19,16 +20,22 @@ import { pairAt, pairCount } from "./pair-table";
 export let used: u32 = 1;
 export let entryCapacity: u32 = 0;
 
-/** The capacity grows to this multiple of what is in use and needed. */
+/** After growing, the capacity is this multiple of the sum of the entries in use and the entries needed. */
 const growthFactor: f64 = isSmallScale ? 1.01 : 1.25;
-/** With a smaller free share after a compaction, the next one would follow too soon. */
+/**
+ * If a smaller share of the arena is free after a compaction, the arena grows, because otherwise the next compaction
+ * would follow too soon.
+ */
 const freeShareMin: f64 = 0.1;
 
 export function entryAddress(index: u32): usize {
   return entries + ((<usize>index) << 2);
 }
 
-/** Empties the arena. Returns false if `entryCount` entries do not fit. The capacity never shrinks. */
+/**
+ * Empties the arena and sizes it for `entryCount` entries, times `slack` if the region allows. The capacity never
+ * shrinks. Returns false if the entries do not fit.
+ */
 export function startArena(entryCount: f64, slack: f64): bool {
   if (entryCount + 1 > <f64>entryCapacityMax) return false;
   used = 1;
@@ -48,22 +55,29 @@ export function hasRoomForEntries(count: u32): bool {
   return <u64>used + count <= entryCapacity;
 }
 
-/** The next entry to move is entry `done` of the list of pair `next`. It moves to `to`. */
+/**
+ * The state of a compaction: the next entry to move is entry `done` of the list of pair `next`, and it moves to `to`.
+ */
 let next: u32 = 0;
 let done: u32 = 0;
 let to: u32 = 0;
 let listStart: u32 = 0;
 /** The pair that is being merged, whose list is not changed. */
 let pinned: u32 = 0;
-/** A list is cleaned if its pair has kept less than this share of `listCount`. 0: none is cleaned. */
+/**
+ * A list is cleaned if its pair's `count` has fallen below this share of `listCount`, its value when the list was
+ * written or last cleaned. 0: no list is cleaned.
+ */
 let cleanBelow: f64 = 0;
 
 /** The number of entries of lists that will be read again. */
 let livingCount: u32 = 0;
 
 /**
- * Begins to free space for `need` entries. Drops lists below the threshold; if that is not enough, cleans lists whose
- * pair lost more than `cleanShare`.
+ * Begins to free space for `need` more entries: drops the lists of pairs whose count is below the threshold.
+ * `compactSome` then moves the remaining lists together, in the order of their records, which is also their order in
+ * the arena. If dropping lists does not free enough, it also removes the dead entries from lists whose pair lost more
+ * than `cleanShare` of its count.
  */
 export function startCompaction(need: u32, pinnedPair: u32, threshold: u64, cleanShare: f64): void {
   pinned = pinnedPair;
@@ -74,7 +88,10 @@ export function startCompaction(need: u32, pinnedPair: u32, threshold: u64, clea
   to = 1;
 }
 
-/** Drops lists that will not be read again. */
+/**
+ * Drops the lists of all pairs below the threshold except `pinned`, because they will not be read again. Adds up the
+ * others in `livingCount`.
+ */
 function dropLists(threshold: u64): void {
   livingCount = 0;
   for (let p: u32 = 0; p < pairCount; p++) {
@@ -88,8 +105,8 @@ function dropLists(threshold: u64): void {
 }
 
 /**
- * Reads about `work` entries of lists to clean, or moves eight times as many of others. Returns false when all are
- * done.
+ * Continues a compaction until about `work` entries of lists to clean are read, or eight times as many entries of other
+ * lists are moved. Returns false when all lists are at their final positions.
  */
 export function compactSome(work: u32): bool {
   let workLeft = <i32>work;
@@ -114,7 +131,10 @@ export function compactSome(work: u32): bool {
   return false;
 }
 
-/** Ends a compaction. Returns false if `need` entries do not fit into the largest arena. */
+/**
+ * Ends a compaction. If little space is free, the arena grows. Returns whether `need` entries fit; if not, the arena
+ * has its maximum size, and only cleaning all lists may help.
+ */
 export function endCompaction(need: u32): bool {
   used = to;
   const wanted = <f64>to + <f64>need;

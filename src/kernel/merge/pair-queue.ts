@@ -20,19 +20,25 @@ import { pairWins } from "./tie-rules";
  * beat or tie it has a record, so it is the best of all pairs. When its count is lower, the index is rebuilt with a
  * lower threshold (rebuild-index.ts).
  *
- * After merge k of K, the threshold is a guess of the count of merge K: `share` of the current top count, times (k / K)
- * ^ exponent. After a guess that is too high, the index is rebuilt.
+ * After merge k of K, the threshold is raised to a guess of the count of merge K: `share` of the current top count,
+ * times (k / K) ^ exponent. On real text the guess has never been too high. After a guess that is too high, the index
+ * is rebuilt, which costs a few walks over the text.
  */
 export let threshold: u64 = 1;
 /** Training ends when the best pair has a lower count; at least 1. */
 export let countMin: u64 = 1;
 
-/** The threshold rises from this merge on. Earlier counts say little about the last merge. */
+/**
+ * The first merge at which the threshold may rise. Counts of earlier merges say little about the count of the last
+ * merge.
+ */
 let fromMerge: u32 = 0;
 let share: f64 = 0;
 let exponent: f64 = 0;
 
-/** Sets the initial threshold, and how it rises. If `shareOfTop` is 0, it never rises. */
+/**
+ * Sets the initial threshold, `countMin`, and how the threshold rises. If `shareOfTop` is 0, the threshold never rises.
+ */
 export function startThreshold(
   first: f64,
   least: f64,
@@ -47,7 +53,7 @@ export function startThreshold(
   exponent = power;
 }
 
-/** Raises the threshold to the guess after merge `mergeNumber`, which counts from 1. */
+/** Raises the threshold to the guess after merge `mergeNumber` (from 1) of `mergeCountMax`, if the guess is higher. */
 export function raiseThreshold(topCount: u64, mergeNumber: u32, mergeCountMax: u32): void {
   if (share === 0 || mergeNumber < fromMerge) return;
   const guess = <f64>topCount * share * NativeMath.pow(<f64>mergeNumber / <f64>mergeCountMax, exponent);
@@ -64,7 +70,10 @@ export function thresholdNow(): f64 {
   return <f64>threshold;
 }
 
-/** Up to 15, each count has a grade; above, eight grades lie between powers of two. */
+/**
+ * The number of grades of counts of 32 bits. Up to 15, each count has a grade of its own. Above, there are eight grades
+ * from each power of two to the next.
+ */
 export const gradeCount: u32 = 240;
 
 /** Returns the grade of a count of 1 or more, which rises with the count. */
@@ -79,8 +88,9 @@ function leastOf(grade: u32): u64 {
 }
 
 /**
- * Lowers the threshold to the least count of the highest grade that at least `pairsWanted` pairs reach. It falls at
- * least to a quarter, but not below `countMin`. `tally` is u32[gradeCount]: the number of pairs of each grade.
+ * Lowers the threshold to the least count of the highest grade such that at least `pairsWanted` pairs have this grade
+ * or a higher one, or to 1 if there are fewer pairs. The new threshold is at most a quarter of the old one, so that few
+ * steps suffice, and at least `countMin`. `tally` is u32[gradeCount]: the number of pairs of each grade.
  */
 export function lowerThreshold(tally: usize, pairsWanted: u32): void {
   let grade = gradeCount - 1;
@@ -94,11 +104,13 @@ export function lowerThreshold(tally: usize, pairsWanted: u32): void {
 
 /**
  * Queue: a lazy priority queue of pairs, ordered by count and the tie rule. The queue is not updated when a count
- * falls. So the count of an entry is an upper bound.
+ * falls. So the count of an entry is an upper bound. If the top has a lower true count, it is put back with that count
+ * (`lowerTop`).
  *
  * Pairs are in buckets of about equal counts. A bucket is an unordered list, so adding a pair takes two stores. Only
- * the pairs of the highest non-empty bucket are ordered, in a binary heap. A heap of all pairs would spend half of the
- * time on ordering ties that are never merged.
+ * the pairs of the highest non-empty bucket are ordered, in a binary heap. Towards the end of training thousands of
+ * pairs have the same count, so a heap of all pairs would spend half of the time on ordering ties that are never
+ * merged.
  *
  *   REGION        ELEMENT     ELEMENTS         MEANING
  *   queue         QueueEntry  pairCapacity     the heap: entry k has its children at 2k + 1 and 2k + 2
@@ -118,7 +130,9 @@ export function startQueue(): void {
   memory.fill(buckets, 0, headOf(bucketCount + 1) - buckets);
 }
 
-/** The bits after the highest one that select the bucket. Up to 127, each count has its own. */
+/**
+ * The number of bits after a count's highest bit that select its bucket. Up to 127, each count has a bucket of its own.
+ */
 const bucketBits: u64 = 6;
 
 /** Returns the bucket of a count, which rises with the count. Counts of 64 bits have buckets up to 3,775. */
@@ -128,7 +142,7 @@ function bucketOf(count: u64): u32 {
   return <u32>((shift << bucketBits) + (count >> shift));
 }
 
-/** Returns the address of a bucket's head. The last bucket is always empty. */
+/** Returns the address of a bucket's element of `buckets`. The last bucket, above all counts, is always empty. */
 function headOf(bucket: u32): usize {
   return buckets + ((<usize>bucket) << 2);
 }
@@ -139,8 +153,9 @@ export function hasTop(): bool {
 }
 
 /**
- * Moves up to `pairsMax` pairs out of the highest bucket into the heap. Those whose counts have fallen go to lower
- * buckets, or leave the queue. Returns the number of pairs. `hasTop` must be false.
+ * Moves at most `pairsMax` (at least 1) pairs of the highest non-empty bucket into the heap. Must be called only if
+ * `hasTop` is false. Pairs whose count has fallen move to a lower bucket, or out of the queue if they are below the
+ * threshold. Returns the number of pairs moved; 0 if the queue is empty.
  */
 export function fillHeap(pairsMax: u32): u32 {
   while (load<u32>(headOf(heapBucket)) === 0) {

@@ -1,8 +1,8 @@
 import { Pair, pairCapacity, pairs, slots } from "./merge-regions";
 
 /**
- * Pairs: a record for each pair that may be merged and was frequent enough (pair-queue.ts), and a hash table from
- * (left, right) to it.
+ * Pairs: a record for each pair that may be merged, and whose count reached the threshold (pair-queue.ts) when it was
+ * created or indexed; and a hash table from (left, right) to the record.
  *
  *   REGION  ELEMENT  ELEMENTS          MEANING
  *   pairs   Pair     pairCapacity      the records, `pairCount` of them
@@ -20,7 +20,7 @@ export const noPair: u32 = 0xffffffff;
 const firstSlotCountMin: u32 = isSmallScale ? 2 : 1 << 13;
 const firstSlotCountMax: u32 = isSmallScale ? 8 : 1 << 21;
 
-/** Begins an empty table, suitable for `expectedCount` pairs. */
+/** Begins an empty table of a size suitable for `expectedCount` pairs, within the limits above. */
 export function startPairs(expectedCount: u32): void {
   let slotCount = firstSlotCountMin;
   while (slotCount < 2 * expectedCount && slotCount < firstSlotCountMax) slotCount *= 2;
@@ -42,7 +42,7 @@ export function findPair(left: u32, right: u32): u32 {
   let slot = hash & mask;
   let entry = entryOf(slot);
   while (entry !== 0) {
-    // Most pairs that are looked up have no record, and no slot with their tag.
+    // Most pairs that are looked up have no record, so a record is read only if the tag matches.
     if (((entry ^ hash) & ~mask) === 0) {
       const p = (entry & mask) - 1;
       const pair = pairAt(p);
@@ -76,7 +76,7 @@ export function addPair(left: u32, right: u32, count: u64, listStart: u32, listL
   return p;
 }
 
-/** Whether the next pair makes the hash table grow, which may take long. */
+/** Whether adding the next pair makes the hash table grow, which takes long if there are many pairs. */
 export function isFull(): bool {
   return pairCount * 2 >= slotMask + 1;
 }
@@ -93,7 +93,7 @@ function insertPair(p: u32): void {
 /** The next record to insert into a growing table. */
 let nextToInsert: u32 = 0;
 
-/** Begins to double the hash table. Look no pair up until `growSome` has finished. */
+/** Begins to double the hash table. No pair may be looked up until `growSome` has finished. */
 export function startGrowth(): void {
   slotMask = 2 * slotMask + 1;
   assert(slotMask < 2 * pairCapacity, "the hash table stays in its region");
@@ -101,7 +101,10 @@ export function startGrowth(): void {
   nextToInsert = 0;
 }
 
-/** Inserts the next `work` records. Counts never rise, so pairs with count 0 are left out. */
+/**
+ * Inserts the next `work` records into the hash table. Returns false after the last. Leaves out pairs with count 0,
+ * which need not be found, since counts never rise.
+ */
 export function growSome(work: u32): bool {
   const until = nextToInsert + min(pairCount - nextToInsert, work);
   for (; nextToInsert < until; nextToInsert++) if (pairAt(nextToInsert).count > 0) insertPair(nextToInsert);

@@ -46,12 +46,15 @@ import {
 } from "./pair-table";
 
 /**
- * Rebuilds the index from the current text: lowers the threshold by a sketch of all counts (below), counts the pairs
- * that may reach it, keeps those that do, and writes their lists. Each thread processes a part of the text
+ * Rebuilds the index from the current text: lowers the threshold, guided by a sketch of all counts (below); counts the
+ * pairs that may reach it; keeps those that do; and writes their lists. This is done when the threshold was too high
+ * (pair-queue.ts); before the first merge, if there are too many start tokens for dense tables (first-index.ts); and
+ * when parity-aware merges may need too many records (merge-loop.ts). Each thread processes a part of the text
  * (index-pairs.ts).
  *
- * With several memories, the first one adds up all counts (memory-exchange.ts) and keeps the pairs that reach the
- * threshold. The others keep those of them that they have.
+ * If words are in several memories, each counts its own pairs. The first memory adds up the counts of all memories
+ * (memory-exchange.ts), and keeps the pairs that reach the threshold. Each other memory keeps those of its own pairs
+ * that the first memory keeps.
  */
 
 enum Stage {
@@ -90,11 +93,14 @@ let hasCountTooLarge: bool = false;
 enum Counted {
   all,
   some,
-  /** The pairs do not fit into the records, or into the table of a single part. */
+  /** The pairs do not fit into the records, or into the count table of a single part. */
   noRoom,
 }
 
-/** Begins a walk over the text. If some token covers several cells, parts end with a word. */
+/**
+ * Begins a walk over the text, which is cut into parts of about equal size. If some token covers several cells, parts
+ * end with a word, so that none begins inside a token.
+ */
 function startWalk(): void {
   const theJob = changetype<Job>(job);
   const count = theJob.walkCount;
@@ -138,7 +144,10 @@ function startCounting(): void {
   }
 }
 
-/** Does the next `work` cells, slots or records of counting. Returns a value of `Counted`. */
+/**
+ * Does the next `work` units of counting: cells of each part, slots of the tables, or records of the growing hash
+ * table. Returns a value of `Counted`.
+ */
 export function countPairsSome(work: u32): i32 {
   if (stage === Stage.walk) {
     if (walk(Work.countPairs, work)) return Counted.some;
@@ -153,7 +162,8 @@ export function countPairsSome(work: u32): i32 {
   if (hasNoRoom) return Counted.noRoom;
   if (!isAnyFull()) return Counted.some;
   if (changetype<Job>(job).walkCount === 1) return Counted.noRoom;
-  // Starts again with a single part, which has the memory of all. No record exists yet.
+  // Starts again with a single part, which has the memory of all. No record exists yet, because not all counts are
+  // joined.
   changetype<Job>(job).walkCount = 1;
   startCounting();
   return Counted.some;
@@ -171,6 +181,7 @@ function startTables(next: Stage): void {
   nextSlot = 0;
 }
 
+/** Returns the number of slots left in the current table, at most `work`. */
 function takeSlots(work: u32): u32 {
   return min(work, countSlotsOf(partAt(partTaken)) - nextSlot);
 }
@@ -191,7 +202,10 @@ function endSlots(count: u32): void {
   nextSlot = 0;
 }
 
-/** Creates records for the next `work` slots. Returns true when all are done. */
+/**
+ * Creates records for the pairs in the next `work` slots. If there is one memory, it skips pairs below the threshold.
+ * Returns true when all are done.
+ */
 function takeSome<T>(work: u32): bool {
   if (partTaken > 0) return true;
   const least: u64 = memoryCount > 1 ? 0 : threshold;
@@ -218,13 +232,13 @@ export function foundCountTooLarge(): bool {
   return hasCountTooLarge;
 }
 
-/** Begins to keep the pairs that `keepGivenPair` marked. */
+/** Begins to keep the pairs that `keepGivenPair` marked, in a memory that is not the first. */
 export function startKeepingGiven(): void {
   keepsGiven = true;
   startKeeping();
 }
 
-/** Begins to keep the pairs that reach the threshold. The first memory must have total counts. */
+/** Begins to keep the pairs that reach the threshold. The first memory must have the total counts by then. */
 export function startKeeping(): void {
   pairEnd = pairCount;
   nextPair = 0;
@@ -233,10 +247,12 @@ export function startKeeping(): void {
   memory.fill(stagedLefts, 0, bitsBytes());
 }
 
-/** A value of `listStart`: the first memory keeps the pair. */
+/** A value of `listStart` in a memory that is not the first: the first memory keeps the pair. Other pairs have 0. */
 const givenStart: u32 = 1;
 
-/** Marks a pair that the first memory keeps, and sets its count. */
+/**
+ * Marks a pair that the first memory keeps, and sets its count to that in all memories, if this memory has the pair.
+ */
 export function keepGivenPair(left: u32, right: u32, count: u64): void {
   const p = findPair(left, right);
   if (p === noPair) return;
@@ -245,7 +261,10 @@ export function keepGivenPair(left: u32, right: u32, count: u64): void {
   pair.count = count;
 }
 
-/** Keeps the pairs among the next `work` records that qualify. Returns false after the last. */
+/**
+ * Goes through the next `work` records, keeps the pairs that qualify, and sets the starts of their lists. Returns false
+ * after the last.
+ */
 export function keepPairsSome(work: u32): bool {
   const until = nextPair + min(pairEnd - nextPair, work);
   for (; nextPair < until; nextPair++) {
@@ -282,7 +301,10 @@ export function startLists(): bool {
   return true;
 }
 
-/** Does the next `work` units of writing. Returns false when all is done. */
+/**
+ * Does the next `work` units of writing: places cursors, writes the occurrences in that many cells, or sets lengths.
+ * Returns false when all is done.
+ */
 export function writePairsSome(work: u32): bool {
   switch (stage) {
     case Stage.take:
@@ -299,8 +321,9 @@ export function writePairsSome(work: u32): bool {
 }
 
 /**
- * Assigns sections of the lists to the parts, from last to first: each takes the end of what is left. Returns true when
- * all are done.
+ * Assigns to each part its section of the lists, for the next `work` slots or records. Parts are processed from last to
+ * first. Each part gets the end of what is left of a pair's list, and the number of its occurrences is subtracted from
+ * `listLength`. The first part gets the rest. Returns true when all are done.
  */
 function placeSome<T>(work: u32): bool {
   if (partTaken === 0) {
@@ -329,7 +352,10 @@ function placeSome<T>(work: u32): bool {
   return false;
 }
 
-/** Restores `listLength` of the next `work` pairs, whose lists are contiguous. */
+/**
+ * Restores `listLength` of the next `work` pairs. Their lists are contiguous, so a list ends where the next one starts.
+ * Returns false after the last pair.
+ */
 function setLengths(work: u32): bool {
   const until = nextPair + min(pairCount - nextPair, work);
   for (; nextPair < until; nextPair++) {
@@ -353,19 +379,22 @@ export function pushPairsSome(work: u32): bool {
 }
 
 /**
- * Sketch: upper bounds of the counts of all pairs (a count-min sketch with one row). An occurrence adds its weight to
- * the cell that the pair's hash selects. If a cell is below the threshold, so are all its pairs.
+ * Sketch: upper bounds of the counts of all pairs of a text in little memory (a count-min sketch with one row). Each
+ * occurrence of a pair adds its weight to the cell that the pair's hash selects. If a cell is below the threshold, all
+ * pairs that select it are below the threshold, too, and need no record. That excludes most pairs, because most are
+ * rare.
  *
- * The sketch and the tables use regions where lists are written later. index-pairs.ts has their layout.
+ * The sketch and the tables of the parts use regions that are free while pairs are counted, because lists are written
+ * there later. index-pairs.ts has their layout.
  */
 let sketchBits: u32 = 0;
-/** 2^19 cells are 2 MB, which fits into the L2 or L3 cache. */
+/** The log2 of the largest number of cells. 2^19 cells are 2 MB, which fits into the L2 or L3 cache. */
 const sketchBitsMax: u32 = isSmallScale ? 5 : 19;
 /** The minimum number of cells of the text for each cell of the sketch. */
 const textCellsPerCell: u32 = 16;
 const cellMax: u64 = 0xffffffff;
 
-/** Returns the log2 of the number of cells that suits this text. */
+/** Returns the log2 of the number of cells of the sketch that suits this memory's text. */
 export function wantedSketchBits(): u32 {
   let bits = sketchBitsMin;
   while (bits < sketchBitsMax && textCellsPerCell << (bits + 1) <= cellCount) bits++;
@@ -387,14 +416,14 @@ export function startSketch(bits: u32): void {
   startWalk();
 }
 
-/** Adds pairs of the next `work` cells of each part. Returns false when the sketch is complete. */
+/** Adds the pairs that begin in the next `work` cells of each part. Returns false when all pairs are in the sketch. */
 export function sketchSome(work: u32): bool {
   if (walk(Work.sketchPairs, work)) return true;
   joinSketches(partCount, sketchBits);
   return false;
 }
 
-/** Returns the address of the sketch's cells. */
+/** Returns the address of the sketch's cells. JavaScript adds them up over several memories. */
 export function sketchAddress(): usize {
   return entries;
 }
@@ -405,7 +434,7 @@ export function sketchCellCount(): u32 {
 
 const tally = memory.data(gradeCount * 4);
 
-/** Lowers the threshold, with each non-empty cell counted as one pair. */
+/** Lowers the threshold as `lowerThreshold` does, with each non-empty cell of the sketch counted as one pair. */
 export function lowerToSketch(pairsWanted: u32): void {
   memory.fill(tally, 0, gradeCount * sizeof<u32>());
   for (let cell: usize = 0; cell < (<usize>1) << sketchBits; cell++) {

@@ -40,7 +40,8 @@ import { pairAt } from "./pair-table";
  *                                                            is a start token, else its id. If it spells a
  *                                                            special (below): the special's `key`
  *
- * Bytes are compared as the numbers in `startBytes`, which are mapped if the order is not that of byte values.
+ * Bytes are compared as the numbers in `startBytes`. If the order is another one than that of byte values, JavaScript
+ * replaces each byte by its place in that order.
  *
  *   REGION        ELEMENT  ELEMENTS              MEANING
  *   tieKeys       u64      tokenCapacity         the greater key wins a tie; if keys are equal, bytes are compared
@@ -71,7 +72,10 @@ export function startTieKeys(doSmallerWin: bool): void {
   for (let id: u32 = 0; id < startCount; id++) giveTieKey(id);
 }
 
-/** Computes a token's tie key. Returns false if the token spells an existing one. */
+/**
+ * Computes a token's tie key. If bytes decide ties and the token is long (`isLong`), also inserts it into `sorted`.
+ * Returns false if the token spells an existing one.
+ */
 export function giveTieKey(id: u32): bool {
   const key = keyAsSpecial(id);
   if (prefixLengthMax > 0) {
@@ -108,6 +112,7 @@ function indexSpecials(): void {
   }
 }
 
+/** Returns the key of the existing token in `specials` that has the same bytes as token `id`; 0 if there is none. */
 function keyAsSpecial(id: u32): u64 {
   const length = sizeOf(id);
   if (specialCount === 0 || length > longestSpecial) return 0;
@@ -134,7 +139,7 @@ function slotAfter(slot: u32): u32 {
   return (slot + 1) & (specialSlotCount - 1);
 }
 
-/** FNV-1a, with its upper half folded into the lower one. */
+/** Returns the home slot of bytes: their FNV-1a hash, with its upper half folded into the lower one. */
 function slotOf(bytes: usize, length: u32): u32 {
   let hash: u32 = 0x811c9dc5;
   for (let k: u32 = 0; k < length; k++) hash = (hash ^ load<u8>(bytes + k)) * 0x01000193;
@@ -157,8 +162,8 @@ function tokenWins(a: u32, b: u32): bool {
 }
 
 /**
- * Long tokens: those that are longer than the stored prefixes, sorted by their bytes. Two of them are compared by their
- * labels (order maintenance).
+ * Long tokens: those that are longer than the stored prefixes, sorted by their bytes. A new long token is inserted
+ * once. From then on, two long tokens are compared by their labels, however long they are (order maintenance).
  *
  *   REGION  ELEMENT  ELEMENTS       MEANING
  *   sorted  u32      longCount      ids of the long tokens, ascending by bytes
@@ -227,7 +232,8 @@ function insertLongToken(id: u32): void {
   const above = place + 1 === longCount ? below + 2 * labelGap : labelOf(sortedAt(place + 1));
   const label = (below + above) >> 1;
   setLabel(id, label);
-  // If no label is left between the neighbours, new ones keep the order, so the queue stays valid.
+  // If no label is left between the neighbours, all long tokens get new labels. Their order does not change, so the
+  // order of the queue stays valid.
   if (label === below) spreadLabels();
 }
 
@@ -254,8 +260,11 @@ function findPlace(id: u32): void {
 }
 
 /**
- * Finds the place of a token that begins with `left`, after `left`. Bytes are read only if the token and the one at
- * `place` share equally much with the one before. So a token of megabytes is cheap to insert.
+ * Finds the place of a token that begins with the long token `left`. In `sorted`, the tokens with that prefix follow
+ * `left`, so the walk starts there. At each step, two numbers are compared: how many bytes sorted[place] has in common
+ * with sorted[place - 1] (`shared`), and how many the new token has in common with sorted[place - 1] (`sharedBelow`).
+ * If the two numbers differ, they decide the order; only if they are equal are bytes read. So a token that grows step
+ * by step to megabytes is cheap to insert.
  */
 function findPlaceAfter(id: u32, left: u32): void {
   place = placeOf(left) + 1;
@@ -292,8 +301,9 @@ function placeOf(id: u32): u32 {
 let sharedBytes: u32 = 0;
 
 /**
- * Compares two tokens whose first `agreed` bytes are equal. Walks both derivations, and skips a token that both have at
- * the same position. `doneA` and `doneB` are the bytes already compared of a start token on top.
+ * Compares two tokens whose first `agreed` bytes are equal, and sets `sharedBytes`. Walks both derivations in parallel,
+ * and skips a token that both have at the same position. `doneA` is the number of bytes that are already compared of
+ * the token on top of the first stack, and `doneB` that of the second stack. Only a start token can be partly compared.
  */
 function compareBytes(a: u32, b: u32, agreed: u32): i32 {
   const bottomB = stack + ((<usize>tokenCapacity) << 2);
@@ -330,7 +340,10 @@ function compareBytes(a: u32, b: u32, agreed: u32): i32 {
   return i32(topA > stack) - i32(topB > bottomB);
 }
 
-/** Compares bytes. If they differ, adds the length of their common prefix to `sharedBytes`. */
+/**
+ * Compares the `length` bytes at two addresses. If they differ, adds the length of their common prefix to
+ * `sharedBytes`.
+ */
 function compareRuns(a: usize, b: usize, length: u32): i32 {
   for (let k: u32 = 0; k < length; k++) {
     const difference = <i32>load<u8>(a + k) - <i32>load<u8>(b + k);
@@ -345,8 +358,9 @@ function compareRuns(a: usize, b: usize, length: u32): i32 {
 let doneOfTop: u32 = 0;
 
 /**
- * Pushes the parts of a token after its first bytes, the first one on top. If the skip ends inside a start token,
- * pushes it whole.
+ * Skips the first `bytesToSkip` bytes of a token, and pushes the parts that cover the rest, so that the first of them
+ * is on top. If the skip ends inside a start token, that token is pushed whole (see `doneOfTop`). Returns the new top
+ * of the stack.
  */
 function skipBytes(bottom: usize, id: u32, bytesToSkip: u32): usize {
   store<u32>(bottom, id);

@@ -70,7 +70,10 @@ function stateOf(id: u32): u32 {
   return load<u8>(characterStates + id);
 }
 
-/** Whether both halves are whole characters, or the right one is the next byte of a partial one. */
+/**
+ * Whether the rule allows a merge: both halves are whole characters, or the left one is a partial character and the
+ * right one its next byte. Always true without the rule.
+ */
 export function mayJoinCharacters(left: u32, right: u32): bool {
   if (!hasCharacterStates) return true;
   const a = stateOf(left);

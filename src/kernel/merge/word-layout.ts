@@ -38,9 +38,10 @@ import {
  *   frequentCounts  f64          wordCount      during layout: the count of each; then the distinct counts, ascending
  *   frequentCells   u32          wordCount      during layout: like `rareCells`, for each distinct count
  *
- * A token that covers the cells s to e has its id in s and in e. The cells between them are stale, and never read as
- * tokens. The cell after the last boundary is only prefetched. Words are in descending order of their counts, so the
- * weight of a position is a step function with few steps.
+ * A token that covers the cells s to e has its id in s and in e. The token to its right begins at s + its length; the
+ * one to its left ends at s - 1. The cells between s and e are stale, and never read as tokens. The cell after the last
+ * boundary is only prefetched. Words are in descending order of their counts, so the weight of a position, which is the
+ * count of its word, is a step function with few steps.
  *
  * "bc" twice and "abc" once, boundary B: cells = [B b c B a b c B], weightEnds = [4, noEnd], weights = [2, 1]. After
  * merging "b c" into 256: cells = [B 256 256 B a 256 256 B].
@@ -65,7 +66,10 @@ export function beginStep(weight: u64, pos: u32): void {
   stepCount++;
 }
 
-/** Returns the first step from `step` on that ends after `pos`, by a galloping search. */
+/**
+ * Returns the first weight step from `step` on that ends after `pos`, by a galloping search. `steps` is the number of
+ * steps.
+ */
 export function stepOf(steps: u32, step: u32, pos: u32): u32 {
   let stride: u32 = 1;
   let low = step;
@@ -82,7 +86,10 @@ export function stepOf(steps: u32, step: u32, pos: u32): u32 {
   return low;
 }
 
-/** A word is an index into the tables or, if it is a record, its address divided by 8. */
+/**
+ * Returns the word after a word. A word is an index into the tables, or, if words are records in this memory
+ * (words/word-records.ts), the address of the record divided by 8.
+ */
 export function wordAfter(word: u32): u32 {
   return areRecords ? <u32>(nextRecord(recordAt(word)) >> 3) : word + 1;
 }
@@ -129,12 +136,18 @@ export function frequentCellsOf(count: u64): usize {
   return frequentCells + ((<usize>low) << 2);
 }
 
-/** The counts of start tokens are in the region of `seen`, which is free during the layout. */
+/**
+ * Returns the address of the counts of start tokens in the words of a part. The counts are in the region of `seen`,
+ * which is used only after the layout.
+ */
 export function startCountsOf(part: u32): usize {
   return seen + ((<usize>part * tokenCount) << 3);
 }
 
-/** Lays out the next words of a part, or with `areFrequent` those in `order`. */
+/**
+ * Lays out the rare words of a part, or with `areFrequent` the words in `order`, until about `work` cells are written.
+ * Returns true while words are left.
+ */
 export function layOutWords<T>(part: Part, index: u32, work: u32, areFrequent: bool): bool {
   if (positionBytes === 1) return layOut<T, u8>(part, index, work, areFrequent);
   if (positionBytes === 2) return layOut<T, u16>(part, index, work, areFrequent);
@@ -172,7 +185,7 @@ function layOut<T, U>(part: Part, index: u32, work: u32, areFrequent: bool): boo
   return next < end;
 }
 
-/** Copies tokens to the cells from `pos` on, followed by a boundary. Counts them, unless `hasNumbers`. */
+/** Copies `count` tokens to the cells from `pos` on, followed by a boundary. Counts the tokens, unless `hasNumbers`. */
 function writeTokens<T, U>(from: usize, count: u32, pos: u32, weight: f64, startCounts: usize): void {
   const end = from + <usize>count * sizeof<U>();
   let cell = cells + <usize>pos * sizeof<T>();
@@ -189,6 +202,7 @@ function writeTokens<T, U>(from: usize, count: u32, pos: u32, weight: f64, start
   store<T>(cell, <T>boundary);
 }
 
+/** Adds to the count of a start token, unless words have `numbers`: then JavaScript provides these counts. */
 function countToken(startCounts: usize, token: u32, weight: f64): void {
   if (hasNumbers) return;
   const address = startCounts + ((<usize>token) << 3);
