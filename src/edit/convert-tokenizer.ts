@@ -126,7 +126,10 @@ function checkSameCharacters(
     refuse("its added tokens would match different text");
 }
 
-/** Returns the parts to compare, with control tokens as added tokens. */
+/**
+ * Returns the parts to compare. In them, control tokens, which are never found in a text, are added tokens like all
+ * others.
+ */
 function comparable(parts: TokenizerParts): TokenizerParts {
   const { wholeTokens } = parts.model;
   const added = new Set(tokenizers.allAddedTokens(parts).map(({ content }) => content));

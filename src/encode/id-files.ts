@@ -184,7 +184,11 @@ export class IdFiles implements idWriters.IdSink {
   /** The publication of complete shards, one after the other, in the background. */
   private publishing: Promise<void> | undefined;
   private error: unknown;
-  /** Where encoding could continue, and how many ids and documents after that were written or skipped. */
+  /**
+   * Where encoding could continue, and how many ids and documents after that position were written or skipped. The
+   * position is the start of the current task. In an input that can be read only from its first byte, it is the start
+   * of the task's range.
+   */
   private point: Point;
   /** How many more ids to skip, because they are in existing shards. */
   private skippedIds: number;

@@ -1,6 +1,9 @@
 import type { differences, findings } from "#evaluation";
 
-/** The first match decides, after signs at the edges are removed: `"said,` is lower case. */
+/**
+ * The kinds of words. The first regular expression that matches decides, after signs at the edges were removed:
+ * `"said,` is lower case.
+ */
 const kinds: readonly (readonly [name: string, regex: RegExp])[] = [
   ["signs", /^$/],
   ["numbers", /^[\p{N}.,:/-]+$/u],
@@ -21,7 +24,7 @@ function kindOf(word: string): string {
 /** A kind of words is named if it saves or loses at least this share of all tokens that are saved. */
 const namedLeast = 0.1;
 
-/** Says what a difference means for the text. 0 is tokenizer a, and 1 is b. */
+/** Says what a difference means for the text. In the result, 0 means tokenizer a, and 1 means b. */
 export function meaningOf(text: differences.TextDifference, characters: number): findings.FindingPart[] {
   const { name, tokensA, tokensB } = text;
   if (tokensA === 0 || tokensB === 0 || characters === 0) return [];

@@ -206,7 +206,9 @@ const columns: readonly Column[] = [
   ...measures.ofText.map(({ key, value }): Column => [key, ({ measures }) => value(measures)]),
 ];
 
-/** Formats the result as CSV: a row for each tokenizer and text, and one for all texts. */
+/**
+ * Formats the result as CSV: a row for each tokenizer on each text, and one for each tokenizer on all texts together.
+ */
 function evaluationCsv({ texts, tokenizers }: evaluations.Evaluation): string {
   const all = sumOfTexts(texts);
   const rows = tokenizers.flatMap(({ name: tokenizer, vocabularySize, texts: measured, overall }): Row[] => [

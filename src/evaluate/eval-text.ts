@@ -74,7 +74,7 @@ const tokenizersOf = ({ tokenizers }: evaluations.Evaluation) => ({
   names: tokenizers.map(({ name }) => name),
 });
 
-/** `of` returns the object with the value of a tokenizer and item. */
+/** Makes a grid with the value of a measure for each tokenizer and item. `of` returns the object that has the value. */
 function measureGrid<Of>(
   evaluation: evaluations.Evaluation,
   items: Grid["items"],
@@ -122,7 +122,12 @@ type FlatRow = Pick<measures.Measure<never>, "name" | "better"> & {
   readonly bests: ReadonlySet<number>;
 };
 
-/** Formats one table with a row for each measure. For one tokenizer, its columns may be texts. */
+/**
+ * Formats one table with a row for each measure. Its columns are the tokenizers or, for one tokenizer on several texts,
+ * the texts. Returns undefined if `columns` is less than `flatColumnsLeast`. Unless all measures are requested
+ * (`isAll`), also returns undefined for several tokenizers on several texts, or if the tokenizers do not fit side by
+ * side.
+ */
 function flatSection(
   evaluation: evaluations.Evaluation,
   measures: readonly measures.Measure<measures.Measures>[],
@@ -137,7 +142,7 @@ function flatSection(
     ? [...first!.texts, first!.overall]
     : tokenizers.map(({ texts: [only, ...others], overall }) => (others.length === 0 ? only! : overall));
   const rows = measures.map((measure) => flatRow(measure, results));
-  // If columns are texts, `rowsOfTokenizers` has values for the last one only.
+  // The rows of `rowsOfTokenizers` have no values for single texts. If columns are texts, they only fill the last one.
   if (isAll)
     for (const row of rowsOfTokenizers(evaluation))
       rows.push(isByText ? { ...row, cells: [...texts.map(() => "-"), ...row.cells] } : row);
@@ -191,7 +196,10 @@ function rowsOfTokenizers({ texts, tokenizers }: evaluations.Evaluation): FlatRo
   return [...ofParity, ...ofVocabulary, ...ofModel];
 }
 
-/** Best values are marked if `areCompared`, which makes no sense for texts. */
+/**
+ * Makes a grid with a row for each measure. `areCompared` says whether best values are marked, which makes no sense if
+ * the subjects are texts.
+ */
 const flatGrid = (
   subjects: Axis,
   rows: readonly FlatRow[],
@@ -222,7 +230,9 @@ export function sumOfTexts(texts: readonly evaluations.TextFacts[]) {
 const sumText = ({ bytes: size, characters, words }: ReturnType<typeof sumOfTexts>) =>
   `${formatBytes(size)}, ${groupDigits(characters)} characters, ${groupDigits(words)} words`;
 
-/** Room for names of measures, which values are better, and a column of numbers. */
+/**
+ * The minimum width of the table of `flatSection`: names of measures, which values are better, and a column of numbers.
+ */
 const flatColumnsLeast = 60;
 
 /** Formats a table of facts about the texts. */
@@ -351,7 +361,7 @@ function wordSections(
 }
 
 function wordText({ word, count, pieces }: evaluations.CostliestWord): string {
-  // If pieces split characters, they do not show the word.
+  // If pieces split characters, they do not show the word, so the whole word is printed first.
   const whole = pieces.some((piece) => piece.includes("\\x")) ? `${escapeText(word)} = ` : "";
   return `${groupDigits(count)} x ${whole}${piecesText(pieces, shownPiecesMax).trimStart()}`;
 }

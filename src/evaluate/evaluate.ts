@@ -79,7 +79,7 @@ async function countPlacedWords(
   return { words, invalidBytes: statistics.reduce((sum, found) => sum + found.invalidByteCount, 0) };
 }
 
-/** Throws a UserError if memory is too small for measuring the pretokens. */
+/** Reads a text once and counts its pretokens. Throws a UserError if memory is too small for measuring them. */
 async function countPass(
   options: PassOptions & { readonly neededFor: (size: wordTables.Size) => number },
   [pattern, sources, specialTokens]: PretokenCuts,
@@ -113,10 +113,10 @@ function checkLongest(
   budget.check("the longest word of a text", tablesBytes + wordBytes, "measure a part of the text");
 }
 
-/** Encoding a shorter word takes so little memory that it is not checked. */
+/** Encoding a word of fewer bytes than this takes so little memory that it is not checked. */
 const longWordBytes = scaled(1 << 18, 16);
 
-/** A text is read for its words, and then at most `passCount` times. */
+/** Starts the progress of a run that reads each text for its words, and then at most `passCount` times. */
 function startProgress(options: EvaluateOptions, report: Report): EvaluationProgress {
   const { texts, tokenizers } = options;
   const goCount = 1 + passCount(tokenizers.map(({ parts }) => parts));
@@ -142,7 +142,10 @@ function startThreads(options: EvaluateOptions) {
   return new EvaluationThreads(encodings, workerCountFor(textBytes), mainWorks, partWordsLeast);
 }
 
-/** Encoding a word of this size, in bytes, takes the main thread some 0.1 s. */
+/**
+ * The main thread may measure texts up to this size, in bytes, because encoding even a single word of this size takes
+ * only some 0.1 s.
+ */
 const smallTextBytes = 4e6;
 
 /** The size in bytes of a full-size cache of words (src/kernel/encode/word-cache.ts). */
@@ -153,7 +156,10 @@ const cacheShrinkBitsMax = scaled(5, 0);
 const threadCountOf = ({ texts, workerCountFor }: EvaluateOptions) =>
   workerCountFor(Math.max(...texts.map(({ inputs }) => corpusInputs.expectedTextBytes(inputs))));
 
-/** Returns how many times caches are halved, to take an eighth of the memory budget if possible. */
+/**
+ * Returns how many times the caches of the encoders are halved, so that all of them together take at most an eighth of
+ * the memory budget. They take more if halving them `cacheShrinkBitsMax` times is not enough.
+ */
 function cacheShrinkBitsOf(options: EvaluateOptions): number {
   const cacheCount = threadCountOf(options) * Math.min(encodersMax, options.tokenizers.length);
   const sharedBytes = options.budget.shareBytes(1) / 8;
@@ -162,7 +168,10 @@ function cacheShrinkBitsOf(options: EvaluateOptions): number {
   return bits;
 }
 
-/** The default maximum number of threads: counting takes a third of the memory. */
+/**
+ * Returns the default maximum number of threads: a third of those that fit into memory, so that counting takes a third
+ * of the memory.
+ */
 export const evaluatingThreadsMax = (budget: machine.MemoryBudget) =>
   Math.max(1, Math.floor(budget.workerCountMax / 3));
 
@@ -222,7 +231,8 @@ export async function evaluate(options: EvaluateOptions, report: Report): Promis
       facts.push(textFact);
       const measuring: Promise<void>[] = [];
       for (const t of tokenizers.keys()) {
-        // Before tokenizer t - threadCount is measured, another table of pretokens would only take memory.
+        // Until tokenizer t - threadCount has been measured, the threads have enough work, and another table of
+        // pretokens would only take memory.
         await measuring[t - threads.threadCount];
         const { pretokens, others } = await tokens.prepare(t);
         // The words are encoded while the text is read for the next tokenizer.
@@ -277,7 +287,10 @@ export async function compareTokenizers(options: CompareOptions, report: Report)
   return { difference: { ...difference, text: compared.text }, characters: compared.characters };
 }
 
-/** The bytes for each merge of the compared tokenizers. Measured with two of 100,000 merges. */
+/**
+ * The bytes that comparing two tokenizers takes for each of their merges. Measured with two tokenizers of 100,000
+ * merges.
+ */
 const comparedMergeBytes = 900;
 /** Garbage is collected if comparing tokenizers took more bytes than this. */
 const garbageBytesMax = 10e6;
@@ -359,13 +372,16 @@ type TokenCountingOptions = {
   readonly count: CountPretokens;
 };
 
-/** `pretokens` must still be encoded; `others` are already counted. */
+/** The tokens of a text: `pretokens` must still be encoded, and `others` are tokens that are already counted. */
 export type PreparedTokens = {
   readonly pretokens: WordTable | null;
   readonly others: evaluations.CountsById;
 };
 
-/** Counts the tokens of a text for one tokenizer after the other. Tokenizers may share a table of pretokens. */
+/**
+ * Counts the tokens of a text for one tokenizer after the other. If possible, distinct pretokens are counted and
+ * encoded, not the text. Tokenizers that cut the text alike share a table of pretokens.
+ */
 export class TokenCounting {
   /** By `keyOf`: a table of pretokens, once they are counted, and how many tokenizers have not released it yet. */
   private readonly counted = new Map<string, { table: WordTable | undefined; usersLeft: number }>();
@@ -466,11 +482,14 @@ export class TokenCounting {
   }
 }
 
-/** This file calls the added tokens at which a text is cut special tokens. */
+/** Returns the added tokens at which a text is cut, sorted. This file calls all of them special tokens. */
 const specialTokensOf = (parts: TokenizerParts): string[] =>
   [...new Set(cuttings.cuttingTokens(parts))].filter((token) => token !== "").sort();
 
-/** Where a text must be cut. `occurrences` is null if they are unknown, or if `tokens` is empty. */
+/**
+ * The special tokens at which a text must be cut, and how often each occurs. `occurrences` is null if a token contains
+ * whitespace, so that its occurrences are unknown, or if `tokens` is empty.
+ */
 type SpecialCuts = { readonly tokens: readonly string[]; readonly occurrences: Float64Array | null };
 
 async function specialCutsOf(parts: TokenizerParts, words: textWords.TextWords): Promise<SpecialCuts> {

@@ -16,7 +16,7 @@ type MeasureRequest = {
   readonly tokenizer: number;
   readonly pretokens: WordTable | null;
   readonly words: textWords.TextWords | null;
-  /** Receives the number of tokens of each placed word, without those of only whitespace. */
+  /** Receives the number of tokens of each placed word (text-words.ts), not counting those that are only whitespace. */
   readonly placedTokens: Uint32Array;
   readonly part: Part;
 };
@@ -36,7 +36,7 @@ const slicesOfPart = ({ index, partCount }: Part, wordCount = 0): Generator<text
     Math.floor((wordCount * index) / partCount),
   );
 
-/** Returns whether all parts are done: then this thread computes the results over all words. */
+/** Marks a part as done. Returns whether all parts are done. Then this thread computes the results over all words. */
 const isLast = ({ left }: Part) => Atomics.sub(left, 0, 1) === 1;
 
 /** The job of an evaluation thread. It keeps the encoders that it used last. */
@@ -50,7 +50,10 @@ export class EvaluationJob {
     this.tokenizers = tokenizers;
   }
 
-  /** Counts tokens and numbers (runs of digits). The thread that finishes the last part also computes costs. */
+  /**
+   * Counts the tokens of pretokens, and the numbers (runs of digits) in words. The thread that finishes the last part
+   * also computes the costs of the text's words.
+   */
   measure(request: MeasureRequest): Generator<undefined, Measured> {
     return collectGarbageIn(this.measureWords(request));
   }
@@ -77,7 +80,10 @@ export class EvaluationJob {
     return { tokenCounts, numbers, costs };
   }
 
-  /** The thread that finishes the last part returns the words; the others return null. */
+  /**
+   * Compares how the first two tokenizers cut words. The thread that finishes the last part returns the words that are
+   * cut differently; the other threads return null.
+   */
   compare(request: CompareRequest): Generator<undefined, differences.DifferentWords | null> {
     return collectGarbageIn(this.compareWords(request));
   }
@@ -107,7 +113,10 @@ export class EvaluationJob {
 /** How many encoders a thread keeps: a comparison needs two. */
 export const encodersMax = 2;
 
-/** Collects garbage at intervals: otherwise it would grow to several times the size of the tables. */
+/**
+ * Runs work on slices of words, and collects garbage at intervals. Otherwise the garbage would grow to several times
+ * the size of the tables.
+ */
 function* collectGarbageIn<T>(work: Generator<undefined, T>): Generator<undefined, T> {
   let step = work.next();
   for (let done = 1; step.done !== true; step = work.next(), done++) {
@@ -133,7 +142,10 @@ type Ask = <Method extends Asked>(
   request: jobs.RequestOf<EvaluationJob, Method>,
 ) => Promise<jobs.AnswerOf<EvaluationJob, Method>>;
 
-/** The threads that encode the words of an evaluation. They run until `close`. */
+/**
+ * The threads that encode the words of an evaluation, until `close`. All are workers, except that a single thread is
+ * the current one if `mainWorks`.
+ */
 export class EvaluationThreads {
   readonly close: () => void;
   /** Request functions of the idle threads. */
@@ -212,5 +224,8 @@ export class EvaluationThreads {
   }
 }
 
-/** Encoding this many words takes some 0.5 s, long enough for several threads to be faster. */
+/**
+ * The default minimum number of words for each thread. Encoding this many takes some 0.5 s, long enough for several
+ * threads to be faster.
+ */
 const defaultPartWordsLeast = scaled(1 << 20, 4);

@@ -11,7 +11,10 @@ import {
   WordMerger,
 } from "#tokenizer";
 
-/** A merge of two neighbouring ids: the possible one with the lowest rank; among equals, the leftmost. */
+/**
+ * A merge of two neighbouring ids. It is the possible merge with the lowest rank; among equals, the leftmost one. Some
+ * ranks count as equal (`RankedMerges.firstTied`).
+ */
 export type MergeStep = {
   readonly rank: number;
   /** The index of the left neighbour in the pretoken's list of ids before the merge. */
@@ -24,7 +27,10 @@ export type MergeStep = {
 
 /** A part of a text, with the steps that encode it. */
 export type ExplainedPart = {
-  /** "whole": the pretoken is in the vocabulary as a whole, though no merges make it. */
+  /**
+   * "added" for an added token. "whole" for a pretoken that is in the vocabulary as a whole, though no merges make it.
+   * "merged" for any other pretoken.
+   */
   readonly kind: "added" | "whole" | "merged";
   readonly bytes: Uint8Array;
   /** The ids with which the merging of a pretoken begins (`firstIds`); empty unless `kind` is "merged". */
@@ -33,7 +39,7 @@ export type ExplainedPart = {
   readonly ids: readonly number[];
 };
 
-/** The ids of the parts are those of encoding. */
+/** Explains how a text is encoded, part by part. The ids of the parts are those of encoding. */
 export function explainText(parts: TokenizerParts, text: Uint8Array): ExplainedPart[] {
   const { model, tokens } = parts;
   const merger = new WordMerger(model);
@@ -75,7 +81,9 @@ function explainMerges(model: EncodingModel, merger: WordMerger, bytes: Uint8Arr
   return { kind: "merged", bytes, start, steps, ids };
 }
 
-/** Returns the ids with which merging begins: those of bytes or of characters. */
+/**
+ * Returns the ids with which merging begins: those of bytes or, if the tokenizer begins with characters, of characters.
+ */
 export function firstIds({ byteIds, beginning }: EncodingModel, bytes: Uint8Array): number[] {
   const ofBytes = (some: Uint8Array) => Array.from(some, (byte) => byteIds[byte]!);
   if (beginning === undefined) return ofBytes(bytes).filter((id) => id !== encodingModels.droppedByte);

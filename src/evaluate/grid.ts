@@ -28,9 +28,9 @@ export const markText = ({ bests = [] }: Pick<Grid, "bests">) =>
 
 /** The space between two columns, including the mark of the left one. */
 const gap = 2;
-/** Names are not shortened to fewer columns than this, but become numbers. */
+/** Names are not shortened to fewer columns than this, because little would be left. They become numbers instead. */
 const nameColumnsLeast = 8;
-/** The maximum width of the names above columns in several tables. */
+/** The maximum width of the names above columns, if the columns are split into several tables. */
 const splitNameColumns = 12;
 const ellipsis = "…";
 
@@ -101,7 +101,10 @@ export const tableWithItemRows = ({ subjects, items, cells, bests }: Grid): Tabl
     isBest: bests?.[row]?.has(column) ?? false,
   }));
 
-/** Shortens names to `nameColumns` columns. The names of rows get the space that is left. */
+/**
+ * Shortens names to `nameColumns` columns, and then gives the space that is left to the names of rows. Returns
+ * undefined if the table is still too wide.
+ */
 function fitNames(table: Table, columns: number, nameColumns: number): Table | undefined {
   const shortRows = (width: number) =>
     table.corner === undefined ? shortAxis(table.rows, width) : table.rows;
@@ -124,7 +127,10 @@ function narrow(table: Table, columns: number): Table | undefined {
   return undefined;
 }
 
-/** Leaves out the middle of long names. If some names still become equal, all become numbers. */
+/**
+ * Leaves out the middle of long names. Names that would become equal first lose their common prefix and suffix. If some
+ * are still equal, all names become numbers.
+ */
 export function shortAxis(axis: Axis & Heads, columns: number): Axis & Heads {
   if (axis.names.every((name) => summaryRows.shownWidth(name) <= columns)) return axis;
   const short = new Map(axis.names.map((name) => [name, shortenName(name, columns)]));
@@ -219,7 +225,10 @@ function blockLines(table: Table, first = 0, end = headsOf(table.columns).length
 
 const widest = (names: readonly string[]) => Math.max(...names.map(summaryRows.shownWidth));
 
-/** Making the first segmenter takes 1.3 ms, but few names are long enough to need it. */
+/**
+ * Splits text into grapheme clusters. Making the first segmenter takes 1.3 ms, but few names are long enough to need
+ * it.
+ */
 const charactersOf = (text: string) =>
   Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
 

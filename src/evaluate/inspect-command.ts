@@ -101,7 +101,9 @@ function describeBeginning(beginning: EncodingModel["beginning"]): string {
   return `begins with characters; ${others}`;
 }
 
-/** The most important facts come first: settings on which a model and its programs must agree. */
+/**
+ * Formats the facts about a tokenizer, the most important first: settings on which a model and its programs must agree.
+ */
 function tokenizerRows(
   { parts, name, roles, facts }: Described,
   { size, idLimit, invalidCount, ...statistics }: vocabularyStatistics.VocabularyStatistics,
@@ -146,7 +148,10 @@ function tokenizerRows(
   ];
 }
 
-/** If there are many tokens, those with roles are preferred. */
+/**
+ * Formats the number of special tokens, and a row for each: id, text, roles and flags. If there are too many tokens,
+ * those with roles are preferred.
+ */
 function specialRows(parts: TokenizerParts, roles: Described["roles"]): summaryRows.Row[] {
   const { controlTokens = [] } = parts;
   const tokens = tokenizers.allAddedTokens(parts).toSorted((a, b) => a.id - b.id);

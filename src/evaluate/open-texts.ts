@@ -32,7 +32,10 @@ export function nameOfText(path: string): string {
   );
 }
 
-/** Sources that can be read only once are first copied to a file. */
+/**
+ * Returns the inputs of the texts, and all skipped files. Texts are read several times, so sources that can be read
+ * only once (standard input, a pipe) are first copied to a file.
+ */
 export async function openTexts(
   texts: readonly TypedText[],
   options: inspection.InputOptions,

@@ -44,7 +44,10 @@ export async function openTokenizers(
   return tokenizers;
 }
 
-/** Returns the first tokenizers to load at the same time: one, or several that fit into half of the memory. */
+/**
+ * Returns as many of the first tokenizers as may be loaded at the same time: at most `loadedTogetherMax`, in at most
+ * half of the memory. A single tokenizer may take more.
+ */
 function loadTogether<T extends kinds.Named>(named: readonly T[], budget: machine.MemoryBudget): T[] {
   let leftBytes = budget.shareBytes(1) / 2;
   const fits = ({ path }: T) => {
@@ -58,13 +61,16 @@ function loadTogether<T extends kinds.Named>(named: readonly T[], budget: machin
 
 const loadedTogetherMax = 4;
 
-/** The name of a tokenizer is the typed NAME=, or the one that was found. */
+/**
+ * Finds a tokenizer. Its name is the typed NAME=; without that, the name by which it was found in a cache; null if it
+ * was found by its path.
+ */
 function findNamed(typed: kinds.Named): kinds.Named {
   const { name = null, path } = findTokenizer(typed.path);
   return { name: typed.name ?? name, path };
 }
 
-/** Expands a directory with several sizes, which represents all of them. */
+/** Replaces a directory with tokenizers of several sizes by these tokenizers, because it represents all of them. */
 function expandSizes(named: kinds.Named): kinds.Named[] {
   const { name, path } = named;
   if (!files.isDirectory(path) || tokenizerFiles.findIn(path).length > 0) return [named];

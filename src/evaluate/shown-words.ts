@@ -1,6 +1,9 @@
 import type { evaluations } from "#evaluation";
 
-/** Repetitions of earlier words come after words with new letters; words without letters come last. */
+/**
+ * Returns the first `count` words to show. A word is a repetition if an earlier word has the same letters, ignoring
+ * case. Repetitions come after all words with new letters, and words without letters come last.
+ */
 export function shownWords(
   words: readonly evaluations.CostliestWord[],
   count: number,

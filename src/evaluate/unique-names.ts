@@ -1,6 +1,6 @@
 import type { kinds } from "#options";
 
-/** A name is the given one, otherwise the short one, or the path if another item has that name. */
+/** Names each item. Its name is the given one, otherwise its short name, or its path if another item has that name. */
 export function uniqueNames<T extends kinds.Named>(
   all: readonly T[],
   shortName: (path: string) => string,

@@ -5,7 +5,7 @@ import { type AddedToken, cuttings, normalForms } from "#text";
 import { TextEncoding, TextNotes, type TokenTable, type tokenizers, tokenTables } from "#tokenizer";
 import type { WordTable } from "#words";
 
-/** The token table is in shared memory. */
+/** What a thread needs to encode words with a tokenizer. The token table is in shared memory. */
 export type WordEncoding = {
   readonly parts: tokenizers.EncodingParts;
   readonly tokens: TokenTable;
@@ -15,7 +15,10 @@ export type WordEncoding = {
 
 type Ids = Uint16Array | Uint32Array;
 
-/** Encodes pretokens, and placed words: words with the whitespace character before them (text-words.ts). */
+/**
+ * Encodes pretokens, and placed words: words with the whitespace character before them (text-words.ts). A token that is
+ * only whitespace before the word is not a token of the word.
+ */
 export class WordEncoder {
   private readonly encoding: TextEncoding;
   /** What encoding noted about the last word. */
@@ -25,7 +28,7 @@ export class WordEncoder {
   private readonly hasAllBytes: boolean;
   /** Whether the tokens of any text have exactly its bytes. */
   private readonly keepsBytes: boolean;
-  /** Special tokens, by id: they are not text, and end a number. */
+  /** For each id, whether it is a special token. Special tokens are not text, and end a number. */
   private readonly isSpecial: Uint8Array;
   /** The ends of the tokens of the current word. */
   private readonly ends: number[] = [];
@@ -50,7 +53,8 @@ export class WordEncoder {
     tokenCounts: Float64Array,
   ): void {
     const { encoding } = this;
-    // If tokens may lack bytes of a word, only separate encoding shows where it ends.
+    // In the ids of several words, the bytes of the tokens show where a word ends. If tokens may lack bytes of a word,
+    // each word is encoded separately.
     const wordsMax = this.hasAllBytes ? Number.POSITIVE_INFINITY : 1;
     for (const group of groupsOf(starts, slice, wordsMax)) {
       encoding.out.shrink();
@@ -144,7 +148,7 @@ export class WordEncoder {
     );
   }
 
-  /** Returns all ids of a placed word. The next call overwrites them. */
+  /** Returns all ids of a placed word, including those of its whitespace. The next call overwrites them. */
   idsOf(words: textWords.TextWords, p: number): Ids {
     const idCount = this.encode(words, p);
     return this.encoding.out.ids.subarray(0, idCount);
@@ -301,7 +305,7 @@ const isMoreFrequent =
     return counts[p] === counts[q] ? compareBytes(words, p, 0, q, 0) < 0 : counts[p]! > counts[q]!;
   };
 
-/** Compares two placed words, without some bytes at the start of each. */
+/** Compares the bytes of two placed words, without the given number of bytes at the start of each. */
 function compareBytes(
   { placed: { bytes, starts } }: textWords.TextWords,
   p: number,
@@ -321,7 +325,11 @@ function compareBytes(
 /** The maximum number of costliest words: those with the most tokens beyond the first one, over all occurrences. */
 export const costliestMax = 20;
 
-/** @param tokenCounts the tokens of each placed word, without those of only whitespace */
+/**
+ * Computes the costs of the words of a text.
+ *
+ * @param tokenCounts the number of tokens of each placed word, without those of only whitespace
+ */
 export function* wordCosts(
   words: textWords.TextWords,
   tokenCounts: Uint32Array,

@@ -120,7 +120,10 @@ function factsOf(parts: TokenizerParts): TokenizerFacts {
 
 type Entry = { readonly id: number; readonly isSpecial: boolean };
 
-/** Returns the tokens by key. A number at its start distinguishes duplicates. */
+/**
+ * Returns the tokens by a key, which says whether the token is special, and has its bytes. A number at the start of the
+ * key distinguishes duplicates.
+ */
 function* tokensByKey(parts: TokenizerParts): Generator<undefined, Map<string, Entry>> {
   const { tokens } = parts;
   const specialIds = new Set(tokenizers.allAddedTokens(parts).map(({ id }) => id));
@@ -166,7 +169,10 @@ function* compareTokens(a: TokenizerParts, b: TokenizerParts): Generator<undefin
   return { inBoth, onlyInA: yield* only(ofA, ofB, a), onlyInB: yield* only(ofB, ofA, b), moved };
 }
 
-/** If a pair is listed twice, the later rank counts, as in encoding. */
+/**
+ * Returns the ranks of merges by a key, the bytes of both halves. If a pair is listed twice, the later rank counts, as
+ * in encoding.
+ */
 function* ranksByKey({ model, tokens }: TokenizerParts): Generator<undefined, Map<string, number>> {
   const { left, right } = model.merges;
   const ranks = new Map<string, number>();
@@ -209,7 +215,8 @@ function* compareMerges(a: TokenizerParts, b: TokenizerParts): Generator<undefin
 
 /** Returns the indices of a longest increasing subsequence of distinct numbers: [1, 2] for [3, 1, 2]. */
 export function longestIncreasing(numbers: ArrayLike<number>): Uint32Array {
-  // Patience sorting: `tails[l]` is the index of the smallest number that ends a subsequence of length l + 1.
+  // Patience sorting: `tails[l]` is the index of the smallest number that ends an increasing subsequence of length l +
+  // 1.
   const tails: number[] = [];
   const before = new Int32Array(numbers.length);
   for (let i = 0; i < numbers.length; i++) {

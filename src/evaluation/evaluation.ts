@@ -106,7 +106,7 @@ export function truncate(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(0, end);
 }
 
-/** The inputs are read several times, so none of them is a stream. */
+/** A text to compare tokenizers on. Its inputs are read several times, so none of them is a stream. */
 export type NamedText = {
   readonly name: string;
   readonly inputs: readonly Input[];
@@ -266,7 +266,10 @@ const partOfCharacter = 1;
 const mixed = 2;
 const special = 3;
 
-/** `notUtf8Count` counts the tokens that are neither special nor whole UTF-8 characters. */
+/**
+ * Returns the class of each token, by id. `notUtf8Count` is the number of tokens that are neither special nor whole
+ * UTF-8 characters, and `mixedCount` the number of those that are mixed.
+ */
 function classesOf(parts: TokenizerParts) {
   const { tokens } = parts;
   const classes = new Uint8Array(tokens.idLimit);
@@ -282,7 +285,10 @@ function classesOf(parts: TokenizerParts) {
   return { classes, notUtf8Count, mixedCount };
 }
 
-/** Whether these bytes are a single byte, the first bytes of a character, or up to three continuation bytes. */
+/**
+ * Whether these bytes, which are not UTF-8, are a single byte, the first bytes of a character, or up to three
+ * continuation bytes.
+ */
 function isPartOfOne(bytes: Uint8Array): boolean {
   const isContinuation = (byte: number) => byte >> 6 === 2;
   const [lead] = bytes;
@@ -354,7 +360,7 @@ function numberMeasures(counts: NumberCounts): NumberMeasures {
   };
 }
 
-// Sums over tokens are in the order of ids: they must not depend on the threads.
+// Sums over tokens are in the order of ids, so that they do not depend on the distribution among threads.
 
 /** The number of occurrences of each token, by id. */
 export type CountsById = Float64Array;
@@ -372,7 +378,10 @@ export function renyiEntropy(counts: CountsById, alpha: number): number {
   return Math.log2(sum) / (1 - alpha) + 0;
 }
 
-/** Returns the entropy divided by the largest possible one; null if fewer than two tokens occur. */
+/**
+ * Returns the entropy divided by the largest entropy that this number of distinct tokens can have; null if fewer than
+ * two tokens occur.
+ */
 export function renyiEfficiency(counts: CountsById, alpha: number): number | null {
   const used = usedCount(counts);
   return used < 2 ? null : renyiEntropy(counts, alpha) / Math.log2(used);

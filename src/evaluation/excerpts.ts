@@ -7,7 +7,10 @@ export type Excerpt = {
   /** The name of the text. */
   readonly text: string;
   readonly content: string;
-  /** The ids and the lengths in bytes of the tokens, by tokenizer; null for one whose tokens have other bytes. */
+  /**
+   * The ids and the lengths in bytes of the tokens, by tokenizer. null for a tokenizer whose tokens have other bytes,
+   * because it changes the texts in another way than the largest group of tokenizers.
+   */
   readonly cuts: readonly ({ readonly ids: readonly number[]; readonly lengths: readonly number[] } | null)[];
 };
 
@@ -41,7 +44,7 @@ function tokenizersAlike(texts: readonly CutText[]): number[] {
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * Returns an empty list if the passage is not valid UTF-8.
+ * Makes an excerpt of a passage. Returns an empty list if the passage is not valid UTF-8.
  *
  * @param alike the tokenizers of `passage.cuts`
  */

@@ -19,7 +19,10 @@ export type Finding = {
 /** Below this size, a single paragraph may dominate the measures. */
 export const shortTextBytes = 50_000;
 
-/** Compares the first tokenizer with the best of the others; each text has the same weight. */
+/**
+ * Compares the first tokenizer with the best of the others; each text has the same weight. A lone tokenizer is
+ * described by its bytes per token. Returns null if nothing can be said.
+ */
 export function of(evaluation: Evaluation): Finding | null {
   const pair = ownAndBest(evaluation);
   if (pair === null) return findingOfOne(evaluation);
@@ -79,7 +82,10 @@ const averageNote = " on average (geometric mean; each text counts the same).";
 
 type SameSize = { readonly other: number; readonly shares: readonly TextShare[] };
 
-/** Finds the tokenizer with the fewest tokens among those of the first one's size; null if `best` is one. */
+/**
+ * Finds the tokenizer with the fewest tokens among those whose vocabulary is as large as the first one's. Returns null
+ * if there is no such tokenizer, if `best` is one, or if a text has no tokens.
+ */
 function bestOfSameSize({ tokenizers }: Evaluation, best: number): SameSize | null {
   const [own, ...others] = tokenizers as [TokenizerResult, ...TokenizerResult[]];
   const same = others.filter(({ vocabularySize }) => vocabularySize === own.vocabularySize);
@@ -89,7 +95,10 @@ function bestOfSameSize({ tokenizers }: Evaluation, best: number): SameSize | nu
   return compared.reduce((a, b) => (meanOf(b.shares) > meanOf(a.shares) ? b : a));
 }
 
-/** "At 1,000 tokens, a needs 31 % fewer tokens than b on en, 2.4 % more on code." */
+/**
+ * Compares the first tokenizer with another one of its size: "At 1,000 tokens, a needs 31 % fewer tokens than b on en,
+ * 2.4 % more on code."
+ */
 function sentenceAtSize(size: number, own: number, { other, shares }: SameSize): FindingPart[] {
   const at = `At ${countNoun(size, "token")}, `;
   const [first, ...rest] = shares.toSorted((a, b) => distance(b) - distance(a)) as [TextShare];
@@ -183,7 +192,11 @@ function findingOfOne({ tokenizers }: Evaluation): Finding | null {
   };
 }
 
-/** `shares` are the tokens of the first tokenizer divided by those of the best other one, by text. */
+/**
+ * Compares the first tokenizer (index `own`) with the one among the others that has the fewest tokens (index `best`).
+ * Each text counts the same. `shares` are the tokens of the first divided by those of the best, for each text on which
+ * both have tokens. Returns null if no other tokenizer has tokens on the same text.
+ */
 export function ownAndBest({ tokenizers }: Evaluation) {
   const [own, ...others] = tokenizers;
   if (own === undefined || own.overall.tokens === 0) return null;
@@ -201,7 +214,7 @@ const sharesOf = (own: TokenizerResult, other: TokenizerResult): TextShare[] =>
     .map(({ text, tokens }, i) => ({ text, share: tokens / other.texts[i]!.tokens }))
     .filter(({ share }) => share > 0 && share < Number.POSITIVE_INFINITY);
 
-/** In the geometric mean, twice as many tokens and half as many cancel out. */
+/** Returns the geometric mean, in which twice as many tokens on one text and half as many on another cancel out. */
 const meanOf = (shares: readonly TextShare[]) =>
   Math.exp(shares.reduce((sum, { share }) => sum + Math.log(share), 0) / shares.length);
 
@@ -225,7 +238,7 @@ function amountOf(share: number): string {
 
 const isEqual = (share: number) => Math.abs(1 - share) < 0.0005;
 
-/** Returns reasons not to trust a number. */
+/** Returns reasons not to trust a number: short texts, and texts that a tokenizer was trained on. */
 export function cautionsOf({ texts }: Pick<Evaluation, "texts">): string[] {
   const short = texts.filter((text) => text.bytes < shortTextBytes);
   const sizes = listNames(short.map((text) => `${text.name} has ${formatBytes(text.bytes)}`));

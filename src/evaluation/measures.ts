@@ -183,7 +183,7 @@ export const ofText: readonly Measure<Measures>[] = [
   field(
     "vocabularyUtilization",
     "vocabulary used",
-    // A larger share of a small vocabulary is used, which does not make it better.
+    // On the same text, a larger share of a small vocabulary is used, which does not make it better.
     null,
     "tokens used divided by the size of the vocabulary",
     percent,
@@ -288,7 +288,10 @@ const repeatedKeys = new Set([
   "single_token_words",
 ]);
 
-/** Whether this measure says the same as another one. */
+/**
+ * Whether this measure says the same as another one. It is a count whose share is also a measure, or it is the
+ * complement or the reciprocal of another measure.
+ */
 export const repeatsAnother = ({ key }: Measure<never>) => repeatedKeys.has(key);
 
 /** Measures of how numbers are cut, which are computed only on request. */
@@ -339,7 +342,10 @@ export type CostParity = {
   readonly costliestText: string;
 };
 
-/** `gini` is the key of the Gini coefficient, and `by` the suffix of the other keys. */
+/**
+ * Returns a function that reads one kind of cost from `parity`. `gini` is the key of its Gini coefficient, and `by` the
+ * suffix of its other keys.
+ */
 const costOf =
   (gini: "giniFertility" | "giniBytes" | "giniCharacters" | "giniTokens", by: `By${string}` | "") =>
   (parity: Parity): CostParity => ({

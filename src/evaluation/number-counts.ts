@@ -3,7 +3,10 @@ import { unicode } from "#pattern";
 
 const counters = ["count", "digitGroups", "tokens", "longCount", "fromRight", "fromLeft"] as const;
 
-/** Counts runs of decimal digits in words, and how tokens cut them (`NumberMeasures`). */
+/**
+ * Counts the numbers of a text, which are runs of decimal digits in its words, and how tokens cut them.
+ * `NumberMeasures` documents the fields.
+ */
 export class NumberCounts {
   count = 0;
   digitGroups = 0;
@@ -11,10 +14,16 @@ export class NumberCounts {
   longCount = 0;
   fromRight = 0;
   fromLeft = 0;
-  /** How many numbers have an F1 score above 0, by score: a sum would depend on the order of threads. */
+  /**
+   * For each F1 score above 0, how many numbers have it. Scores are not added up here, because the sum would depend on
+   * the order of the threads.
+   */
   readonly scores = new Map<number, number>();
 
-  /** Adds the numbers in bytes [start, end), whose tokens end at `ends`. */
+  /**
+   * Adds the numbers in bytes [start, end), each as often as these bytes occur. `ends` are the ends of the tokens,
+   * ascending.
+   */
   add(bytes: Uint8Array, start: number, end: number, ends: ArrayLike<number>, occurrences: number): void {
     let token = 0;
     for (let pos = start; pos < end; ) {
@@ -40,7 +49,10 @@ export class NumberCounts {
     }
   }
 
-  /** `borders` counts token boundaries in the number; `right`, those also between groups counted from the right. */
+  /**
+   * Adds a number with `borders` token boundaries inside it. `right` of these boundaries are also boundaries of groups
+   * of three digits counted from the right; `left` are boundaries of groups counted from the left.
+   */
   private addNumber(digits: number, borders: number, right: number, left: number, occurrences: number): void {
     const wanted = Math.ceil(digits / 3) - 1;
     const score = borders + wanted === 0 ? 1 : (2 * right) / (borders + wanted);
@@ -68,7 +80,9 @@ export function holdsDigit(bytes: Uint8Array, start: number, end: number): boole
 
 let digits: ReturnType<typeof unicode.propertySet>;
 
-/** Whether a block of 64 code points contains digits: most characters are in blocks without. */
+/**
+ * For each block of 64 code points, whether it contains digits. Most characters of a text are in blocks without digits.
+ */
 let digitBlocks: Uint8Array | undefined;
 
 function findDigitBlocks(): Uint8Array {

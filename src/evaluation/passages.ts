@@ -7,7 +7,9 @@ export type SampleToken = { readonly id: number; readonly bytes: Uint8Array };
 /** A span of a text, with the tokens into which each tokenizer cuts it. */
 export type Passage = { readonly bytes: Uint8Array; readonly cuts: readonly (readonly SampleToken[])[] };
 
-// A passage ends where all tokenizers have a boundary.
+// A passage ends where all tokenizers have a boundary. From its minimum length on, it ends at the end of a sentence or
+// line, or before a character of a script without spaces; from 1.5 times this length on, between words; from twice this
+// length on, between any characters.
 /** The minimum length of a passage in bytes. */
 const passageBytes = 240;
 /** The minimum length of a passage in tokens, by the tokenizer that has the most there. */
@@ -17,7 +19,10 @@ const restBytes = 40;
 /** The maximum number of passages shown for a text. */
 const passagesMax = 3;
 
-/** Selects the passages in which cuts differ most. All cuts must have the same bytes. */
+/**
+ * Selects the passages of a text in which tokenizers differ most: those with the most boundaries per byte that only
+ * some cuts have. All cuts must have the same bytes. If they are equal, the list is empty.
+ */
 export function differingPassages(cuts: readonly (readonly SampleToken[])[]): Passage[] {
   const left = passagesOf(cuts)
     .map((passage) => ({ passage, places: differencesOf(passage) }))
@@ -28,7 +33,8 @@ export function differingPassages(cuts: readonly (readonly SampleToken[])[]): Pa
   const seen = new Set<string>();
   while (chosen.length < passagesMax && left.length > 0) {
     const ranked = left.map((one, at) => {
-      // Boundaries in spans that have letters and are in no selected passage count first.
+      // Boundaries in spans that have letters and are in no selected passage count first, so repetitions and ruled
+      // lines are selected last.
       const fresh = new Map(
         one.places.filter(({ text }) => !seen.has(text)).map((place) => [place.text, place]),
       );
@@ -47,7 +53,9 @@ export function differingPassages(cuts: readonly (readonly SampleToken[])[]): Pa
   return chosen;
 }
 
-/** A span between two boundaries of all cuts, with the number of boundaries inside it. */
+/**
+ * A span between two boundaries that all cuts have, and the number of boundaries inside it, which only some cuts have.
+ */
 type Difference = { readonly text: string; readonly borders: number };
 
 function differencesOf({ bytes, cuts }: Passage): Difference[] {
@@ -107,7 +115,10 @@ function passagesOf(cuts: readonly (readonly SampleToken[])[]): Passage[] {
 /** Whether the byte begins a character. */
 const isCharacter = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) !== 0x80;
 
-/** A sentence may also end after a line and the empty lines that follow it. */
+/**
+ * Whether a sentence may end at `end`: after a line and any empty lines that follow it, or before a space that follows
+ * `.`, `?` or `!`.
+ */
 const endsSentence = (text: Uint8Array, end: number) =>
   (text[end - 1] === ascii.lineFeed && text[end] !== ascii.lineFeed) ||
   (text[end] === ascii.space && ".?!".includes(String.fromCharCode(text[end - 1]!)));

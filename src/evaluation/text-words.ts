@@ -8,8 +8,9 @@ import { holdsDigit } from "./number-counts.ts";
 // The measures' definition of a word: a *text word*. It does not depend on any tokenizer.
 
 /**
- * A *text word* is a run of characters other than Unicode's White_Space and U+001C to U+001F, as in Python's
- * `str.split()`. A *placed word* also has the whitespace character before it, if any.
+ * Splits a text into placed words and runs of whitespace. Whitespace is Unicode's White_Space and U+001C to U+001F, as
+ * in Python's `str.split()`. A *text word* is a run of other characters. A *placed word* is a text word with the
+ * whitespace character before it, if any, because tokenizers see most words after a space.
  */
 export const placedWordPattern = String.raw`[\s\x1c-\x1f]?[^\s\x1c-\x1f]+|[\s\x1c-\x1f]+(?![^\s\x1c-\x1f])`;
 
@@ -47,7 +48,7 @@ export type TextWords = {
   readonly textBytes: number;
 };
 
-/** `table` was counted with `placedWordPattern` and without special tokens. */
+/** Extracts the text words from a table that was counted with `placedWordPattern` and without special tokens. */
 export function* gather(table: WordTable, withNumbers = false): Generator<undefined, TextWords> {
   const { wordCount: pieceCount, bytes, starts, counts } = table;
   const isPlaced = new Uint8Array(pieceCount);
@@ -103,7 +104,7 @@ function whitespaceBytesAt(bytes: Uint8Array, pos: number, end: number): number 
   return codePoint < 0x800 ? 2 : 3;
 }
 
-/** Counts the characters of a piece. Only a piece of one byte may be invalid UTF-8. */
+/** Counts the characters of a piece. Only a piece of one byte may be invalid UTF-8, and counts as one character. */
 function characterCountOf(bytes: Uint8Array, start: number, end: number): number {
   if (end - start === 1) return 1;
   let count = 0;
@@ -111,7 +112,7 @@ function characterCountOf(bytes: Uint8Array, start: number, end: number): number
   return count;
 }
 
-/** A character of a script without spaces has at least three bytes. */
+/** Counts the characters of scripts without spaces between words. Each of them has at least three bytes. */
 function unspacedCountOf(bytes: Uint8Array, start: number, end: number): number {
   let count = 0;
   for (let pos = start; pos + 2 < end; pos++) {
@@ -120,7 +121,10 @@ function unspacedCountOf(bytes: Uint8Array, start: number, end: number): number 
   return count;
 }
 
-/** Thai, Lao, Tibetan, Burmese, Khmer, the Tai scripts, kana, and Chinese characters with their punctuation. */
+/**
+ * Whether a character is of a script without spaces: Thai, Lao, Tibetan, Burmese, Khmer, the Tai scripts, kana, and
+ * Chinese characters with their punctuation.
+ */
 export const isUnspaced = (codePoint: number) =>
   (codePoint >= 0x0e00 && codePoint < 0x10a0) ||
   (codePoint >= 0x1780 && codePoint < 0x1800) ||
@@ -136,7 +140,10 @@ export const isUnspaced = (codePoint: number) =>
 
 const noWord = 0xffffffff;
 
-/** Gives each distinct text word an index. `slots` is a hash table with open addressing. */
+/**
+ * Gives each distinct text word an index, and makes the arrays of `TextWords` except `placed`. `slots` is a hash table
+ * with open addressing, whose slots hold indices of text words, or `noWord`.
+ */
 function* numberWords(placed: WordTable, withNumbers: boolean) {
   const { wordCount: placedCount, bytes, starts } = placed;
   const whitespaceBytes = new Uint8Array(new SharedArrayBuffer(placedCount));
@@ -200,8 +207,9 @@ function hashOf(bytes: Uint8Array, start: number, end: number): number {
 }
 
 /**
- * In the order of the hash table that counted the words, another one with the same hash function would fill from front
- * to back, and lookups would probe far. With steps of the golden ratio, it fills evenly.
+ * Returns a step for visiting the words of a table in scattered order. A table has its words in the order of the hash
+ * table that counted them. If encoding read them in that order, its hash table, which has the same hash function, would
+ * fill from front to back, and lookups would probe past many words. With steps of the golden ratio, it fills evenly.
  *
  * Index `i` of the order is `(i * step) % count`. `step` and `count` are coprime, so each index occurs once.
  */
@@ -253,7 +261,10 @@ export const placedAt = ({ placed: { bytes, starts } }: TextWords, p: number) =>
 /** Returns the bytes of the text word of a placed word. */
 export const wordAt = (words: TextWords, p: number) => placedAt(words, p).subarray(words.whitespaceBytes[p]!);
 
-/** Counts occurrences as encoding finds them. Tokens must not contain whitespace: then each is within one text word. */
+/**
+ * Counts how often each special token occurs in a text, as encoding finds it. The tokens must not contain whitespace.
+ * Then each occurrence is within one text word, so it is enough to search the distinct words.
+ */
 export function* countSpecialTokens(
   words: TextWords,
   tokens: readonly Uint8Array[],
@@ -267,7 +278,8 @@ export function* countSpecialTokens(
     const base = starts[first]!;
     const limit = starts[end]! - base;
     inAll.reset(bytes.subarray(base, base + limit));
-    // Words are stored end to end, so a match may touch several. Each of these is searched separately.
+    // Words are stored end to end, so a match may begin in one word and end in another. It hides no other match,
+    // because every word that it touches is searched separately.
     let word = first;
     for (let pos = inAll.find(0, limit); pos < limit; ) {
       const foundEnd = base + pos + inAll.foundBytes;

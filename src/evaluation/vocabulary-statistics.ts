@@ -66,7 +66,7 @@ export function* of(
 /** The halves and the result of each merge of a model, as ids; empty for a tokenizer without merges. */
 type Halves = { readonly left: Int32Array; readonly right: Int32Array; readonly merged: Int32Array };
 
-/** Returns the class of each token, by id: an index into `classNames`, plus `firstClass`. */
+/** Returns the class of each token, its script or kind, by id: an index into `classNames`, plus `firstClass`. */
 export function* scriptClasses(
   { idLimit, bytes, starts }: TokenTable,
   { left, right, merged }: Halves = noHalves,
@@ -98,7 +98,7 @@ export function* scriptClasses(
   return classes;
 }
 
-/** Counts tokens of at least `bytesMin` bytes by class, without added tokens. */
+/** Counts tokens of at least `bytesMin` bytes by class, without added tokens; the most frequent class comes first. */
 export function* scriptShares(
   classes: Uint8Array,
   { idLimit, starts }: TokenTable,
@@ -173,7 +173,7 @@ const kinds = [
   { name: "white space", pattern: lazy(() => /\p{White_Space}/u) },
 ];
 
-/** Scripts and "other letters", for tokens with letters; then the kinds of other tokens. */
+/** The names of the classes: scripts and "other letters", for tokens with letters, then the kinds of other tokens. */
 const classNames = [...[...scripts, ...kinds].map(({ name }) => name), otherName, invalidName];
 const firstClass = 1;
 /** The last class of tokens that have a letter. */
@@ -182,7 +182,10 @@ const invalidClass = firstClass + classNames.indexOf(invalidName);
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** `scriptOf` for common characters, without regular expressions, which take milliseconds to compile. */
+/**
+ * Returns what `scriptOf` returns, without regular expressions, which take milliseconds to compile. Returns undefined
+ * if a character is neither ASCII, nor a Latin letter up to U+024F, nor between U+2010 and U+205E.
+ */
 function commonScript(bytes: Uint8Array, start: number, end: number): string | undefined {
   let [hasLetter, hasDigit, hasSign, hasWhitespace] = [false, false, false, false];
   for (let pos = start; pos < end; ) {
@@ -203,7 +206,10 @@ function commonScript(bytes: Uint8Array, start: number, end: number): string | u
   return hasWhitespace ? "white space" : otherName;
 }
 
-/** Returns the script of the first letter; without letters, the kind of the characters, or the script of a mark. */
+/**
+ * Returns the script of the first letter. If there is no letter, returns the kind of the characters, or the script of a
+ * mark, such as a vowel sign. Returns undefined if the bytes are not whole characters.
+ */
 export function scriptOrKindOf(bytes: Uint8Array): string | undefined {
   const name = commonScript(bytes, 0, bytes.length) ?? scriptOf(bytes);
   if (name === invalidName) return undefined;

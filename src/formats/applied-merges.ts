@@ -118,7 +118,7 @@ function lastMakings({ tokens }: TokenizerParts, { left, right, merged, first }:
   return found;
 }
 
-/** Sorts items before those in their `laterThan`. Items in or after a cycle are left out. */
+/** Sorts items so that each comes before those in its `laterThan`. Items in a cycle, or after one, are left out. */
 function sortTopologically(items: readonly number[], laterThan: (item: number) => number[]): number[] {
   const later = new Map(items.map((item) => [item, laterThan(item)]));
   const waiting = new Map<number, number>();
@@ -139,8 +139,8 @@ function overlap({ tokens }: TokenizerParts, merger: WordMerger, ids: readonly n
   const [first, middle, last] = texts.map(countCharacters);
   const second = first! + middle!;
   const mergeCount = second + last! - 3;
-  // The trace alternates between positions, in characters, and ranks. After `mergeCount` merges, two boundaries are
-  // left.
+  // The trace alternates between a merge's position, in characters, and its rank. After `mergeCount` merges only two
+  // boundaries are left, which must be those of the three tokens.
   const before = merger
     .trace(Buffer.concat(texts))
     .filter((_, i) => i % 2 === 0)

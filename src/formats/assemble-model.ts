@@ -37,7 +37,10 @@ export function assembleModel(
   return wholeTokens.size === 0 ? model : encodingModels.build({ byteIds, merges, idMax, wholeTokens });
 }
 
-/** For content that the fast scan refused. Throws an error for a fault; otherwise scans the content again. */
+/**
+ * Scans a parsed vocabulary and merges for which the fast scan gave up. Throws an error for a merge whose tokens have
+ * no ids. Otherwise the file is only spelled in an unusual way, so its content is serialized and scanned again.
+ */
 export function scanParsed(
   ids: Readonly<Record<string, number>>,
   merges: readonly (readonly [left: string, right: string])[],
@@ -57,7 +60,7 @@ export function scanParsed(
   return scanned;
 }
 
-/** Returns ids of tokens that merging does not produce, by their bytes as Latin-1 text. */
+/** Returns the ids of tokens that merging their bytes does not produce, by their bytes as Latin-1 text. */
 function tokensBeyondMerging(model: EncodingModel, vocab: TokenIds): Map<string, number> {
   const merger = new WordMerger(model);
   const found = new Map<string, number>();
@@ -71,7 +74,10 @@ function tokensBeyondMerging(model: EncodingModel, vocab: TokenIds): Map<string,
   return found;
 }
 
-/** Returns the bytes of tokens. An added token that shares its key gets the bytes of the ordinary token. */
+/**
+ * Returns the bytes of each id: those that the characters of a token represent, or the UTF-8 of an added token. An
+ * added token that shares its key with an ordinary token gets the bytes of the ordinary one.
+ */
 export function assembleTokens(
   vocab: TokenIds,
   addedTokens: readonly AddedToken[],
@@ -95,7 +101,9 @@ export function assembleTokens(
 
 type SharedToken = { readonly content: string; readonly id: number; readonly bytes: Uint8Array };
 
-/** Finds added tokens whose text is another token's key: `é` is also the key of the byte 0xE9. */
+/**
+ * Finds added tokens whose text is the key of an ordinary token with other bytes: `é` is also the key of the byte 0xE9.
+ */
 export function findSharedTokens(
   { byteIds, merges, wholeTokens }: EncodingModel,
   vocab: TokenIds,
@@ -116,7 +124,10 @@ export function findSharedTokens(
 export const notesOfSharedTokens = (shared: readonly SharedToken[]) =>
   shared.map(({ content, id, bytes }) => modelSettings.describeSharedId(content, id, bytes));
 
-/** A token with a character outside the alphabet stays UTF-8, and `rawTexts` has its index. */
+/**
+ * Decodes tokens in byte-to-character form. A token with a character outside this alphabet stays UTF-8, and `rawTexts`
+ * has its index.
+ */
 function decodeSpelled({ bytes: texts, starts: from, ids }: encodingModels.PackedTokens) {
   const count = ids.length;
   const bytes = new Uint8Array(from[count]!);
@@ -128,7 +139,8 @@ function decodeSpelled({ bytes: texts, starts: from, ids }: encodingModels.Packe
     const textEnd = from[t + 1]!;
     for (let pos = from[t]!; pos < textEnd; pos++) {
       let codePoint = texts[pos]!;
-      // The alphabet's characters have one or two bytes; longer sequences decode to none of them.
+      // All 256 characters of the alphabet are encoded in one or two bytes; longer sequences decode to no code point of
+      // the alphabet.
       if (codePoint >= 0x80) codePoint = ((codePoint - 0xc0) << 6) | (texts[++pos]! & 0x3f);
       const byte = byteCharacters.byteOf(codePoint);
       if (byte < 0) {
@@ -175,7 +187,11 @@ export function checkId(id: unknown, token: string, path: string): number {
   return id;
 }
 
-/** Refuses a special token that shares its id: one of the two would be decoded as the other. */
+/**
+ * Refuses a special token that shares its id with another token, because one of the two would be decoded as the other.
+ * `others` holds tokens, as keys of HF's vocabulary or as bytes, with their ids. It may contain the special token
+ * itself.
+ */
 export function checkOwnIds(
   added: readonly AddedToken[],
   others: Iterable<readonly [key: string | Uint8Array, id: number]>,

@@ -9,7 +9,11 @@ export const readCompanionFiles = (directory: string): SourceFile[] =>
     .filter(files.isFile)
     .map((path) => tokenizerFiles.readFile(path));
 
-/** Reads the files of each extendable format with the usual names, or else the first tokenizer at the path. */
+/**
+ * Reads the files of a tokenizer to extend. From a directory, reads the files with the usual names of each format that
+ * can be extended. If there are none, reads the first tokenizer at the path, and throws a UserError if its format
+ * cannot be extended.
+ */
 export async function readBase(path: string): Promise<BaseFiles> {
   const all = tokenizerFiles.findAt(path);
   const sources: tokenizerFiles.Source[] = [];

@@ -4,8 +4,9 @@ import type { AddedToken, cuttings } from "#text";
 import { type EncodingModel, encodingModels, type TokenTable, tokenizers, tokenTables } from "#tokenizer";
 import type { ScannedModel, TokenIds } from "./scan-tokenizer-json.ts";
 
-// For a `tokenizer.json` whose merging begins with characters. HF replaces spaces of a text by the mark U+2581; here,
-// tokens contain spaces, and a mark counts as a space.
+// These functions read a `tokenizer.json` whose merging begins with characters instead of bytes, as in files made from
+// SentencePiece models. HF replaces each space of a text by the mark U+2581, so the tokens of the file contain marks.
+// Here, tokens contain spaces instead, and a mark in a text counts as a space, so that the text need not be changed.
 
 /** The character by which HF replaces spaces. */
 export const mark = "\u2581";
@@ -90,7 +91,7 @@ const metaspaceFields = schema.object({
   split: schema.optional(schema.flag),
 });
 
-/** Returns the rule by which a Metaspace step puts a mark before text. */
+/** Returns the rule by which a Metaspace step puts a mark before text; null if it never does. */
 function prefixOfMetaspace(step: Step, path: string): cuttings.PrefixRule | null {
   const fields = schema.checkOr(metaspaceFields, step, (what) =>
     tokenizers.refuse(path, `its Metaspace cannot be read: ${what}`),
@@ -113,7 +114,7 @@ function prefixOfMetaspace(step: Step, path: string): cuttings.PrefixRule | null
   }
 }
 
-/** Returns which spaces decoding removes from the start of a text. */
+/** Checks that decoding joins the bytes of the tokens. Returns which spaces it removes from the start of a text. */
 export function readCharacterDecoder(
   root: Step,
   hasMarks: boolean,
@@ -146,10 +147,14 @@ export function readCharacterDecoder(
   return leading;
 }
 
-/** Which spaces decoding removes from the start of a text. "first token": those that it begins with. */
+/** Which spaces decoding removes from the start of a text: none, one, or all that the first token begins with. */
 export type Leading = "kept" | "one" | "first token";
 
-/** Refuses tokens that HF's Metaspace decoder changes in another way than `leading` describes. */
+/**
+ * If `leading` is "first token", refuses tokens with a space or with a mark after another character, and added tokens
+ * with a mark. HF's Metaspace decoder changes such tokens at the start of a text in a way that `leading` does not
+ * describe.
+ */
 export function checkLeading(
   leading: Leading,
   vocab: TokenIds,
@@ -206,7 +211,8 @@ export function assembleCharacterModel(
     idMax: vocab.idMax,
     beginning: {
       characters: charactersIn(vocab),
-      // `isFused` prevents cuts next to a dropped character, which makes its neighbours adjacent.
+      // `isFused` is also set if unknown characters are dropped, because it prevents cuts next to them. Dropping a
+      // character makes its neighbours adjacent, so a cut there may change ids.
       unknown: byteFallback
         ? null
         : { id: unknownId ?? encodingModels.droppedByte, isFused: fusesUnknown || unknownId === undefined },
@@ -261,8 +267,9 @@ function charactersIn(vocab: TokenIds): encodingModels.PackedTokens {
 }
 
 /**
- * Returns a pattern that cuts where HF does or, if HF does not cut, where no merge crosses. Runs of 2 to `longestRun`
- * marks are cut out.
+ * Returns a pattern that cuts a text where HF does. If HF does not cut, the pattern cuts only where no merge crosses,
+ * so that no id changes. If `longestRun` is more than 1, runs of 2 to `longestRun` marks are tokens that no other merge
+ * uses, and the pattern cuts them out.
  */
 export function cuttingSource(
   { vocab, merges }: ScannedModel,
@@ -293,7 +300,10 @@ function cuttingAtRuns(marks: string, before: readonly number[], longestRun: num
 const spellSet = (codePoints: readonly number[]) =>
   codePoints.map((codePoint) => `\\x{${codePoint.toString(16)}}`).join("");
 
-/** Returns the last characters of left tokens whose right token begins with `beginning`, the UTF-8 of a character. */
+/**
+ * Returns each character that ends the left token of some merge whose right token begins with `beginning`, the UTF-8 of
+ * another character.
+ */
 function crossedAt(
   vocab: TokenIds,
   { left, right }: encodingModels.RankedMerges,
@@ -364,7 +374,7 @@ function unmarked({
   return { bytes, starts, ids };
 }
 
-/** Refuses added tokens that HF finds differently after spaces have become marks. */
+/** Refuses added tokens that HF searches for after spaces have become marks, if the marks change what is found. */
 export function checkLateTokens(
   tokens: readonly AddedToken[],
   { hasMarks, prefix }: CharacterSteps,

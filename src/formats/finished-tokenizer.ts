@@ -14,7 +14,7 @@ export type FinishedTokenizer = {
   readonly characters?: CharacterMerges;
 };
 
-/** The kinds of tokens in SentencePiece's files and in llama.cpp, by number, from 1. */
+/** The kinds of tokens in SentencePiece's files and in llama.cpp, in the order of their numbers, which start at 1. */
 export const pieceKinds = ["normal", "unknown", "control", "user-defined", "unused", "byte"] as const;
 export type PieceKind = (typeof pieceKinds)[number];
 

@@ -9,7 +9,10 @@ export type Entry = {
   readonly written?: string;
   /** Whether the format is written only if `--format` names it. */
   readonly isOnRequest?: boolean;
-  /** Alternative sets of files that belong together in a directory. */
+  /**
+   * The file names of the format in a tokenizer's directory: each list is a set of files that belong together, and the
+   * lists are alternatives.
+   */
   readonly names: readonly (readonly string[])[];
   /** Whether a file has this format, by its first 4 KB as Latin-1. */
   readonly matches: (head: string) => boolean;
@@ -19,8 +22,8 @@ export type Entry = {
 };
 
 /**
- * The first field of the message is a `SentencePiece`: the tag 0A and a length of one byte. In it are the text (the tag
- * 0A, a length of one byte, the bytes) and then the score (the tag 15).
+ * Whether a file is a Protocol Buffers message whose first field is a `SentencePiece`. This field has the tag 0A and a
+ * length of one byte. In it are the text (the tag 0A, a length of one byte, the bytes) and then the score (the tag 15).
  */
 const isSentencePiece = (head: string) =>
   head[0] === "\n" && head[1]! < "\x80" && head[2] === "\n" && head[4 + head.charCodeAt(3)] === "\x15";

@@ -8,7 +8,8 @@ import { mergeLines } from "./merge-lines.ts";
 import { Chunk, type OutputFile, type TokenizerFormat } from "./output-file.ts";
 
 /**
- * Yields a GGUF file without tensors: a magic number, the version, the numbers of tensors and fields, and the fields.
+ * Yields a GGUF file without tensors, from which llama.cpp reads a vocabulary: a magic number, the version, the numbers
+ * of tensors and fields, and the fields.
  */
 function* ggufFile(tokenizer: FinishedTokenizer): Generator<Uint8Array> {
   const { vocabulary, model, exportForm, characters } = tokenizer;
@@ -55,7 +56,10 @@ const keyOfRole = {
 } as const;
 
 const valueTypes = { uint32: 4, int32: 5, float32: 6, flag: 7, text: 8, list: 9 } as const;
-/** llama.cpp's token types: `userDefined` for added tokens that are not special, `unused` for ids without a token. */
+/**
+ * llama.cpp's token types: `normal` for ordinary tokens, `control` for special tokens, `userDefined` for added tokens
+ * that are not special, `unused` for ids without a token.
+ */
 const tokenTypes = { normal: 1, control: 3, userDefined: 4, unused: 5 } as const;
 
 const encoder = new TextEncoder();
@@ -71,7 +75,10 @@ function head(fieldCount: number): Uint8Array {
   return chunk.take();
 }
 
-/** A field is a key, the type of its value, and the value. Numbers are little-endian. */
+/**
+ * Gathers fields. A field is a key, the type of its value, and the value. Before a text comes its length in bytes;
+ * before a list come its element type and length. Numbers are little-endian.
+ */
 class Fields {
   readonly chunk = new Chunk();
   count = 0;

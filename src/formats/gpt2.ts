@@ -53,7 +53,10 @@ function* mergesTxt(vocabulary: Vocabulary): Generator<Uint8Array> {
 
 const encoder = new TextEncoder();
 
-/** Without a record next to the files, the default pattern is GPT-2's, and special tokens are guessed. */
+/**
+ * Reads the files. The pattern comes from the options, or else from the record next to the files; without a record it
+ * is GPT-2's. The special tokens of the options are added to those of the record, or to guessed ones.
+ */
 function read([vocabFile, mergesFile]: SourceFiles, options: tokenizers.LoadOptions): TokenizerParts {
   const { path: vocabPath } = vocabFile;
   const scanned = scanFiles(vocabFile, mergesFile!);
@@ -149,7 +152,10 @@ function readMergeLines({ path, bytes }: SourceFile): [string, string][] {
   return merges;
 }
 
-/** Guesses which entries are special tokens. A character such as `Ġ` represents whitespace or a control byte. */
+/**
+ * Guesses which of the entries without a merge are special tokens: those that are not a single byte. An entry with a
+ * character such as `Ġ`, which represents whitespace or a control byte, is taken for an ordinary token.
+ */
 function guessSpecialEntries(entries: Iterable<[string, number]>): Map<string, number> {
   const found = new Map<string, number>();
   for (const [text, id] of entries) {
@@ -224,7 +230,9 @@ const noBytes = new Uint8Array(0);
 const extendLines = (bytes: Uint8Array, base: TokenizerParts, extension: changes.Extension) =>
   encoder.encode(`${lineEnd(bytes)}${newMergeLines(base, extension)}`);
 
-/** Special tokens that the user gave become entries of the vocabulary. */
+/**
+ * Rewrites both files without the removed tokens. Special tokens that the user gave become entries of the vocabulary.
+ */
 function prune(
   [vocabFile, mergesFile]: SourceFiles,
   parts: TokenizerParts,

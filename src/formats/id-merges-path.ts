@@ -5,7 +5,10 @@ import { files } from "#runtime";
 /** The first bytes of merges.txt in a tokenizer over ids. */
 export const head = "#bpe-ids ";
 
-/** Returns the path of merges.txt if `path` belongs to a tokenizer over ids. */
+/**
+ * Returns the path of merges.txt if `path` is a tokenizer over ids: its directory, its merges.txt or its
+ * tokenizer.json. Returns undefined for anything else.
+ */
 export function pathOf(path: string): string | undefined {
   const stats = files.stat(path);
   const isNamed = stats?.isFile() && ["merges.txt", "tokenizer.json"].includes(basename(path));

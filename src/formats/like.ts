@@ -78,7 +78,10 @@ export async function readLikeFrom(
   };
 }
 
-/** As in `transformers`, the configuration's flags take precedence, and its further tokens come last. */
+/**
+ * Merges the added tokens with those that the configuration lists, in the order of ids. As in `transformers`, the
+ * configuration's flags take precedence, and tokens that only the configuration lists come last.
+ */
 function withConfigured(
   tokens: readonly AddedToken[],
   config: json.JsonObject | null,
@@ -104,7 +107,7 @@ function withConfigured(
   return [...byContent.values()];
 }
 
-/** A role that the configuration does not assign gets no token. */
+/** Returns the token of each role. A role that the configuration does not assign gets no token. */
 const rolesOf = (config: json.JsonObject): Roles =>
   Object.fromEntries(
     modelSettings.roleNames.map((role) => [role, modelSettings.contentOf(config[`${role}_token`]) ?? ""]),
@@ -130,7 +133,10 @@ const putsInFront = ({ post_processor }: json.JsonObject, bos: string) =>
         (cls as unknown[] | undefined)?.[0] === bos,
     );
 
-/** Returns undefined for an unknown name. Throws a usage error if only its pattern is known. */
+/**
+ * Reads the settings of a published tokenizer. Returns undefined for an unknown name. Throws a usage error for a name
+ * that only a pattern has.
+ */
 async function publishedLike(path: string): Promise<modelSettings.Like | undefined> {
   const found = publishedTokenizers.find(({ names }) => names.includes(path));
   if (found !== undefined) {

@@ -15,7 +15,11 @@ export const controlNames =
 export const namedControls = ({ texts, kinds }: SpelledTokens): string[] =>
   texts.flatMap((text = "", id) => (kinds[id] !== "control" && controlNames.test(text) ? text : []));
 
-/** Returns the reason why llama.cpp would give other ids, or null. llama.cpp may merge any tokens, even special ones. */
+/**
+ * Returns the reason why llama.cpp would give other ids, or null. Its vocabularies of the type "llama" have scores
+ * instead of merges, like SentencePiece's files. Unlike SentencePiece, llama.cpp may merge any tokens, even special
+ * tokens and byte tokens.
+ */
 export function findLlamaObstacle(
   parts: TokenizerParts,
   spelled: SpelledTokens & { readonly scores: Float32Array },
@@ -53,7 +57,8 @@ const isHiddenRun = (text: string, id: number, addedTokens: readonly AddedToken[
   text.includes(mark) && addedTokens.every((token) => token.id !== id);
 
 /**
- * llama.cpp finds the longest of overlapping added tokens; other programs, the first one, and `normalized` ones last.
+ * Returns an obstacle if two added tokens may overlap in a text. llama.cpp finds the longest one. Other programs find
+ * the one that begins first, and search for tokens with `normalized` after all others.
  */
 function overlapObstacle(addedTokens: readonly AddedToken[]): string | null {
   const byPrefix = new Map<string, AddedToken[]>();
@@ -70,7 +75,7 @@ function overlapObstacle(addedTokens: readonly AddedToken[]): string | null {
     const mayWin = (other: AddedToken) =>
       other !== token &&
       Buffer.byteLength(other.content) >= Buffer.byteLength(content) &&
-      // Programs find the same runs of one character.
+      // All programs find the same runs of one character, so two such runs are no obstacle here.
       !(isRun(token) && isRun(other));
     for (let start = 1; start < content.length; start++) {
       const other = byPrefix.get(content.slice(start))?.find(mayWin);
@@ -92,7 +97,10 @@ const mayTouch = (a: string, b: string) =>
   b.includes(a) ||
   Array.from({ length: a.length }).some((_, i) => b.startsWith(a.slice(i)) || b.endsWith(a.slice(0, i + 1)));
 
-/** Returns an obstacle if llama.cpp would make a token from other halves, or from a character without a token. */
+/**
+ * Returns an obstacle if llama.cpp would make a token from other halves than the tokenizer of `parts` does, or from a
+ * character without a token, or if merging makes a token in only one of the two programs.
+ */
 function mergeObstacle(
   parts: TokenizerParts,
   { texts: spelledTexts, scores }: SpelledTokens & { readonly scores: Float32Array },

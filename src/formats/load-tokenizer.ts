@@ -58,11 +58,14 @@ export type TokenizerFile = {
   readonly paths: readonly string[];
 };
 
-/** A directory may have several tokenizers; the first one is loaded. */
+/** Returns the tokenizers at a path. A directory may have several, in different formats; the first one is loaded. */
 export const findAt = (path: string): TokenizerFile[] =>
   files.isDirectory(path) ? findIn(path).map(fileAt) : [fileAt(path)];
 
-/** Returns the tokenizers in a directory: first those with the preferred names of their formats. */
+/**
+ * Returns the paths of the tokenizers in a directory: first the files with the preferred names of their formats, then
+ * the files with other names.
+ */
 export function findIn(directory: string): string[] {
   const inside = (name: string) => join(directory, name);
   const sets = formats.all.flatMap(({ names }) => names.map((set, order) => ({ set, order })));
@@ -74,7 +77,7 @@ export function findIn(directory: string): string[] {
   return [...new Set(found)];
 }
 
-/** Returns the paths of the tokenizer's files. */
+/** Returns the paths of all files of the tokenizer if its format has several files; otherwise only `path`. */
 export const pathsOf = (path: string): readonly string[] => setOf(path)?.paths ?? [path];
 
 /** Returns the paths that may be read when a tokenizer is loaded from `path`, subdirectories of sizes included. */
@@ -93,7 +96,10 @@ export const sizesIn = (directory: string): string[] =>
     .filter((name) => /^\d+$/.test(name) && files.isDirectory(join(directory, name)))
     .sort((a, b) => Number(a) - Number(b));
 
-/** The names may have a common prefix, as in `gpt2-vocab.json` and `gpt2-merges.txt`. */
+/**
+ * Finds the format and the paths of a file whose format has several files, by its name alone. The names may have a
+ * common prefix, as in `gpt2-vocab.json` and `gpt2-merges.txt`.
+ */
 function setOf(
   path: string,
 ): { readonly format: formats.Entry; readonly paths: readonly string[] } | undefined {
@@ -109,7 +115,10 @@ function setOf(
 
 const headBytes = 4096;
 
-/** Finds the format of a file: by name if it has several files, otherwise by content, then by suffix. */
+/**
+ * Finds the format and the paths of the tokenizer in a file: by its name if the format has several files, otherwise by
+ * its content or, if that shows nothing, by its suffix.
+ */
 function fileAt(path: string): TokenizerFile {
   const set = setOf(path);
   if (set !== undefined) return { ...set, path };
@@ -165,7 +174,7 @@ export type Source = TokenizerFile & {
   readonly code: TokenizerFormat;
 };
 
-/** Reads the files of a tokenizer, which keep their names or get the format's usual names. */
+/** Reads the files of a tokenizer. With "own" they keep their names; with "usual" they get the format's usual names. */
 export async function readSource(file: TokenizerFile, naming: "own" | "usual" = "own"): Promise<Source> {
   const { format, paths } = file;
   const { names, load } = format;

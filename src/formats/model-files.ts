@@ -4,7 +4,10 @@ import { modelSettings } from "#tokenizer";
 import { readCompanionFiles } from "./base-files.ts";
 import * as recordFiles from "./read-training-record.ts";
 
-/** Reads the configuration and the chat template in a tokenizer's directory. A path of a file gives none. */
+/**
+ * Returns the configuration, or null, and the chat template, or undefined, from the files that `transformers` reads in
+ * a tokenizer's directory. If `path` is a file, there is neither.
+ */
 export function parse(path: string) {
   const companions = new Map(
     files.isDirectory(path) ? readCompanionFiles(path).map((file) => [file.name, file]) : [],
@@ -27,7 +30,10 @@ export function parse(path: string) {
   return { config, template: textOf("chat_template.jinja") ?? inConfig };
 }
 
-/** The names that `transformers` gives the tokens with roles, in the order in which it adds them. */
+/**
+ * The names that `transformers` gives the tokens with roles, in the order in which it adds them if the tokenizer lacks
+ * them.
+ */
 export const roleKeys = ["bos", "eos", "unk", "sep", "pad", "cls", "mask"].map((role) => `${role}_token`);
 
 /** Settings that `transformers` stores for a model; null if the files do not state them. */

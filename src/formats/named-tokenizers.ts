@@ -5,9 +5,10 @@ import type { AskedModelSettings } from "#tokenizer";
 import * as tokenizerFiles from "./load-tokenizer.ts";
 import { rankSums } from "./rank-sums.ts";
 
-// bpe does not use the network, so it looks in caches that other programs have on this machine.
+// Tokenizers that are known by name. bpe does not use the network, so it looks in caches that other programs have on
+// this machine.
 
-/** A published tokenizer. `encoding` is a name of tiktoken.ts. */
+/** A published tokenizer. `encoding` is the name of its encoding in tiktoken.ts. */
 type Published = {
   readonly names: readonly string[];
   readonly encoding: string;
@@ -27,7 +28,9 @@ export const publishedTokenizers: readonly Published[] = [
   { names: ["qwen3"], encoding: "Qwen 3", model: { chatTemplate: "chatml" } },
 ];
 
-/** The publishers' repositories on Hugging Face. Other published names are tiktoken files. */
+/**
+ * The publishers' repositories on Hugging Face. A published name that is not listed here is that of a tiktoken file.
+ */
 const repositories: Readonly<Record<string, string>> = {
   llama3: "meta-llama/Meta-Llama-3-8B",
   "llama-3": "meta-llama/Meta-Llama-3-8B",
@@ -42,7 +45,11 @@ const repositories: Readonly<Record<string, string>> = {
 /** A tokenizer's path, and its name in messages. */
 export type FoundTokenizer = { readonly name: string | undefined; readonly path: string };
 
-/** Finds a tokenizer at the typed path, or by name in a cache. */
+/**
+ * Finds a tokenizer: at the typed path if it exists, otherwise by name in a cache. If a known name, or one of the form
+ * `owner/model`, is not in a cache, throws a UserError with the command that downloads the tokenizer. Any other text is
+ * returned as a path. A tokenizer that was found by its path has no name.
+ */
 export function findTokenizer(typed: string): FoundTokenizer {
   if (files.stat(typed) !== undefined) return { name: undefined, path: typed };
   const known = publishedTokenizers.find(({ names }) => names.includes(typed));
@@ -73,7 +80,10 @@ const notFoundError = (typed: string, hint: string) =>
     },
   );
 
-/** Returns the path of tiktoken's copy of a file. An empty environment variable means no copies. */
+/**
+ * Returns the path of tiktoken's copy of a file, if there is one. If the environment variable for the directory is
+ * empty, tiktoken keeps no copies.
+ */
 function ranksInCache(url: string): string | undefined {
   const { TIKTOKEN_CACHE_DIR, DATA_GYM_CACHE_DIR } = process.env;
   const directory = TIKTOKEN_CACHE_DIR ?? DATA_GYM_CACHE_DIR ?? join(tmpdir(), "data-gym-cache");
@@ -81,7 +91,9 @@ function ranksInCache(url: string): string | undefined {
   return directory !== "" && files.isFile(path) ? path : undefined;
 }
 
-/** Checks the published checksum, because anyone may write to the temporary directory. */
+/**
+ * Throws a UserError unless the file has the published checksum, because anyone may write to the temporary directory.
+ */
 function checkRanks(path: string, encoding: keyof typeof rankSums): void {
   if (host.createSha256().update(files.readBytes(path)).digest("hex") === rankSums[encoding]) return;
   throw new UserError(`"${path}", tiktoken's copy of ${encoding}, is not the published file`, {

@@ -4,7 +4,10 @@ import type { changes, Roles, TokenizerParts, tokenizers } from "#tokenizer";
 import type { FinishedTokenizer, PieceKind } from "./finished-tokenizer.ts";
 import type { ScannedJson } from "./scan-tokenizer-json.ts";
 
-/** A file of a tokenizer's directory. A chunk is valid until the next one is requested. */
+/**
+ * A file of a tokenizer's directory. Its bytes come in chunks, so that a large file need not be in memory as a whole. A
+ * chunk is valid until the next one is requested.
+ */
 export type OutputFile = {
   readonly name: string;
   readonly chunks: () => Iterable<Uint8Array>;
@@ -23,7 +26,7 @@ export type SourceFile = {
   readonly name: string;
   readonly path: string;
   readonly bytes: Uint8Array;
-  /** The result of `TokenizerFormat.scan`, if it is known. */
+  /** The result of `TokenizerFormat.scan`, if it is known. Reading the file then does not scan it again. */
   readonly scanned?: ScannedJson | null;
 };
 
@@ -40,7 +43,10 @@ export type SpelledTokens = {
   readonly splitsAtMarks: boolean;
 };
 
-/** Reads and writes a format. `files` are the files of one tokenizer, in the order of formats.ts. */
+/**
+ * Reads and writes the files of a format. `files` are the files of one tokenizer, in the order of the names in
+ * formats.ts.
+ */
 export type TokenizerFormat = {
   /** Writes a trained tokenizer. Absent if the format is read-only. */
   readonly writing?: {
@@ -51,13 +57,16 @@ export type TokenizerFormat = {
     readonly hidesSpecialTokens?: true;
   };
   readonly read: (files: SourceFiles, options: tokenizers.LoadOptions) => TokenizerParts;
-  /** Scans a `tokenizer.json` without checking it; null if it is unusual or wrong. */
+  /** Scans a `tokenizer.json` without checking it; null if it is unusual or wrong. Absent for other formats. */
   readonly scan?: (file: SourceFile) => ScannedJson | null;
-  /** Parses a file for `--like`, without its vocabulary, merges and added tokens. */
+  /**
+   * Parses a file for `--like`, without its vocabulary, merges and added tokens. Absent for formats from which `--like`
+   * takes nothing else.
+   */
   readonly frame?: (file: SourceFile) => json.JsonObject;
   /** Returns the tokens with roles, if the format states them in the tokenizer's own file. */
   readonly roles?: (file: SourceFile) => Roles;
-  /** Returns the tokens of a tokenizer whose merging begins with characters. */
+  /** Returns the tokens of a tokenizer whose merging begins with characters. Absent if the format has none. */
   readonly spell?: (files: SourceFiles, parts: TokenizerParts) => SpelledTokens;
   /** Rewrites the files with only the kept tokens, which have their new ids. */
   readonly prune: (files: SourceFiles, parts: TokenizerParts, numbering: changes.Numbering) => OutputFile[];
@@ -65,7 +74,10 @@ export type TokenizerFormat = {
 
 /** The members that a format lacks if it cannot hold new tokens. */
 type Extending = {
-  /** Inserts the new tokens. A chunk may be empty, and only end a slice of the work. */
+  /**
+   * Returns the files with the new tokens inserted. If a file's vocabulary lacks added tokens, these are inserted
+   * first. A chunk of a large file may be empty, and then only ends a slice of the work.
+   */
   readonly extend: (files: SourceFiles, base: TokenizerParts, extension: changes.Extension) => OutputFile[];
   /** Replaces the texts of special tokens in the files. Returns files without these texts unchanged. */
   readonly rename: (files: SourceFiles, names: ReadonlyMap<string, string>) => SourceFiles;
@@ -121,6 +133,9 @@ export class Chunk {
   }
 }
 
-/** Large enough that a write costs little, small enough for a processor's cache. */
+/**
+ * A chunk is full at this size. It is large enough to make the cost of a write negligible, and small enough for a
+ * processor's cache.
+ */
 const fullBytes = scaled(64 * 1024, 64);
 const encoder = new TextEncoder();

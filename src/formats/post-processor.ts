@@ -4,7 +4,10 @@ import type { tokenizers } from "#tokenizer";
 
 const noPostProcessing: tokenizers.PostProcessing = { before: [], after: [], trims: [] };
 
-/** Parses HF's `post_processor`. Encoding does not need it, so a failure is an obstacle, not an error. */
+/**
+ * Parses HF's `post_processor`. Encoding works without it, so if it cannot be read, the result has the reason as its
+ * `obstacle`, and nothing is thrown.
+ */
 export function readPostProcessor(value: unknown): tokenizers.PostProcessing {
   if (value === null || value === undefined) return noPostProcessing;
   try {
@@ -49,18 +52,21 @@ function chainSteps(
   other: tokenizers.PostProcessing,
 ): tokenizers.PostProcessing {
   const adds = ({ before, after }: tokenizers.PostProcessing) => before.length + after.length > 0;
+  // This is not supported: in HF, the second step would treat each token that the first one added as a text of its own.
   const twice = adds(one) && adds(other) ? "two steps of the post-processor add tokens" : undefined;
   const obstacle = one.obstacle ?? other.obstacle ?? twice;
   return {
     before: [...other.before, ...one.before],
     after: [...one.after, ...other.after],
     trims: [...one.trims, ...other.trims],
-    // HF's second step would treat each token of the first one as a text of its own.
     ...(obstacle !== undefined && { obstacle }),
   };
 }
 
-/** The flag of a step that trims offsets: whether it leaves one space before the first token. */
+/**
+ * Returns, if the step trims spaces from offsets, one flag: whether it keeps one space before the first token.
+ * Otherwise the list is empty.
+ */
 function trimsOf(step: json.JsonObject): boolean[] {
   const flags = { trim_offsets: schema.flag, add_prefix_space: schema.flag };
   const { trim_offsets, add_prefix_space } = schema.object(flags)(step, String(step.type));
@@ -101,7 +107,10 @@ function readTemplate(step: json.JsonObject): tokenizers.PostProcessing {
   return { before: idsOf(before), after: idsOf(after), trims: [] };
 }
 
-/** Returns the post-processing of a format that stores none, from the training record. */
+/**
+ * Returns the post-processing of a format that stores none, as the training record says: bos before each text, or
+ * nothing.
+ */
 export function postProcessingOfRecord(
   recorded: { readonly bosInFront: string | undefined } | null,
   addedTokens: readonly AddedToken[],

@@ -22,7 +22,10 @@ const punctuationSince = `
   .trim()
   .split(/\s+/)
   .map((range) => range.replace(/[0-9a-f]+/g, "\\x{$&}"));
-/** The characters of HF's Punctuation. Its crate still counts U+166D and U+111C9. */
+/**
+ * The characters of HF's Punctuation: ASCII punctuation, and the punctuation of its crate, which still has U+166D and
+ * U+111C9.
+ */
 const punctuation = `[\\p{P}$+<=>\\^\`|~\\x{166d}\\x{111c9}&&[^${punctuationSince.join("")}]]`;
 
 /** The sequence of splits that is equivalent to HF's `pre_tokenizer`. */
@@ -42,7 +45,10 @@ const stepFlags = schema.object({
   length: schema.optional(schema.wholeNumber(1, 1000)),
 });
 
-/** Parses a `pre_tokenizer` that ends with ByteLevel. Expressions have the meaning of HF's engine. */
+/**
+ * Parses a `pre_tokenizer`: ByteLevel, alone or after Split, Digits, FixedLength and Punctuation steps. Regular
+ * expressions have the meaning that they have in HF's engine. An expression that would cut differently is refused.
+ */
 export function readPreTokenizer(value: unknown, path: string): Splits {
   if (value === null || value === undefined)
     tokenizers.refuse(path, "it has no pre-tokenizer, so it is not byte-level");
@@ -88,7 +94,8 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
   });
   if (steps.at(-1)?.type !== "ByteLevel") tokenizers.refuse(path, "its last pre-tokenizer is not ByteLevel");
   if (sources.length === 0) return { sources: patterns.none.sources, name: "none", addsPrefixSpace };
-  // `bpe` writes llama3's expression for gpt4, too, so other programs' forms are compared first.
+  // The form that other programs write comes first. For gpt4, `bpe` writes the expression of llama3, so if `bpe`'s own
+  // forms came first, a file with llama3's expression might be read as gpt4.
   const forms = [
     (named: namedPatterns.NamedPattern) => named.foreignSources ?? named.sources,
     patternForms.huggingface,
@@ -140,7 +147,8 @@ function readSplit(step: Record<string, unknown>, path: string): string {
     const hint = "write + instead of *, and leave out optional parts; or use behavior Isolated";
     tokenizers.refuse(path, `${what}, whose pattern can match the empty string, is not supported`, hint);
   }
-  // Without text between the matches, this drops nothing.
+  // An inverted Split with behavior Removed drops the text between matches. If there can be no such text, it only cuts,
+  // like Isolated.
   const takesAll = () => {
     const { formOfHuggingface, mayLeaveGaps } = loadCompiler();
     return !inFile(path, () => mayLeaveGaps(formOfHuggingface(source)));
@@ -155,7 +163,11 @@ function readSplit(step: Record<string, unknown>, path: string): string {
 const isolatedHint =
   "it drops text, which decoding could not restore; behavior Isolated cuts in the same places and keeps all text";
 
-/** Rewrites an expression so that a match includes text next to it. `invert` exchanges the sides. */
+/**
+ * Rewrites an expression for a behavior. With MergedWithNext or MergedWithPrevious, a match includes the text after or
+ * before it, and `invert` exchanges the sides. With Contiguous, adjacent matches become one. Returns undefined for any
+ * other behavior.
+ */
 function merging(behavior: unknown, invert: boolean, source: string): string | undefined {
   const between = `(?:(?!${source})[\\s\\S])*`;
   switch (behavior) {
@@ -191,7 +203,7 @@ export function compileSplits(sources: readonly string[], path: string): Compile
   return inFile(path, () => compiledPatterns.compile(sources));
 }
 
-/** Refuses a pattern that may leave text unmatched, because tiktoken drops such text. */
+/** Refuses a pattern that may leave text unmatched, for files that tiktoken reads, because tiktoken drops such text. */
 export function checkTakesAll(sources: readonly string[], path: string): void {
   if (!inFile(path, () => patternForms.mayLeaveGaps({ name: namedPatterns.nameOf(sources), sources })))
     return;

@@ -21,7 +21,10 @@ export type WrittenTokenCounts = {
   readonly lastPairCount: number;
 };
 
-/** Returns null if the files are missing, or do not fit the tokenizer. A slice takes some 10 ms. */
+/**
+ * Reads the counts. Returns null if the files are missing, or do not fit the tokenizer. Yields between slices of work
+ * of some 10 ms.
+ */
 export function* read(parts: TokenizerParts): Generator<undefined, WrittenTokenCounts | null> {
   const { description, tokens, model } = parts;
   const { path } = description;
@@ -44,7 +47,8 @@ export function* read(parts: TokenizerParts): Generator<undefined, WrittenTokenC
     tokensAfter[k + 1] = tokensAfter[k]! - createdCounts[id]!;
   }
   if (tokensAfter[mergeCount] !== facts.tokenCount) return null;
-  // Occurrences of a pair may overlap ("a a" in "aaa"). The table has only those that were replaced.
+  // Occurrences of a pair of equal tokens may overlap ("a a" in "aaa"), so fewer may be replaced than were counted. The
+  // table has only the number of replaced occurrences, so that number is used here.
   const last = merges.merged[mergeCount - 1];
   const lastCount = last === undefined ? 0 : createdCounts[last]!;
   const isIntermediate = (id: number) =>
@@ -57,7 +61,7 @@ export function* read(parts: TokenizerParts): Generator<undefined, WrittenTokenC
 const none = -1;
 const rowsPerSlice = scaled(1 << 14, 3);
 
-/** Parses the columns. Returns null unless there is one row for each id, in order. */
+/** Parses the columns into arrays by id. Returns null unless there is exactly one row for each id, in order. */
 function* parseRows(text: string, idLimit: number) {
   const lengths = new Float64Array(idLimit);
   const createdCounts = new Float64Array(idLimit);

@@ -11,13 +11,15 @@ import { readJson, recordName } from "./recorded-files.ts";
 export type RecordedTraining = {
   readonly patternSources: readonly string[];
   readonly specialTokens: readonly string[];
-  /** If the record does not state the ids, `compat` and `specialTokensFirst` determine them. */
+  /**
+   * The ids of the special tokens. If the record does not state them, `compat` and `specialTokensFirst` determine them.
+   */
   readonly specialIds: readonly number[] | undefined;
-  /** Set if it was requested. `compat` may give special tokens the first ids as well. */
+  /** Whether special tokens were given the first ids by request. `compat` may give them the first ids as well. */
   readonly specialTokensFirst: boolean;
   /** null: text is not normalized. undefined: the record does not say. */
   readonly normalization: Normalization | null | undefined;
-  /** The tokens that fill the vocabulary. If `specialIds` is present, `specialTokens` includes them. */
+  /** The reserved tokens, which fill the vocabulary. If `specialIds` is present, `specialTokens` includes them. */
   readonly reservedTokens: readonly string[];
   readonly compat: Compat | "extension";
   /** The special token that is put before a text; undefined if there is none. */
@@ -35,7 +37,10 @@ const recordFields = schema.object({
   }),
 });
 
-/** Reads the record next to a file; null if no training record lists the file. Throws if it is damaged. */
+/**
+ * Reads the record next to a file. Returns null if there is none, if bpe did not write it, or if it does not list the
+ * file. Throws a UserError if the record is damaged.
+ */
 export function read(path: string): RecordedTraining | null {
   const recordPath = join(dirname(path), recordName);
   if (!files.isFile(recordPath)) return null;
@@ -126,7 +131,11 @@ export function readInputs(path: string): string[] {
   );
 }
 
-/** Reads the record of a tokenizer, for display and defaults. So a bad record is no error. */
+/**
+ * Reads the record in a tokenizer's directory, or next to its file. Returns null if there is no record, or if the
+ * record does not list the file or lacks fields. This is no error, because the record is only used for display and for
+ * defaults.
+ */
 function recordOf<Fields extends { readonly files: readonly string[] }>(
   path: string,
   fields: schema.Check<Fields>,

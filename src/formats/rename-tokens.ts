@@ -7,7 +7,7 @@ import { JsonRewriter, type Place } from "./rewrite-json.ts";
 /** The new texts of special tokens, by their old texts. */
 export type Names = ReadonlyMap<string, string>;
 
-/** Renames keys in a `vocab.json`. Merges have no special tokens, so the other file stays unchanged. */
+/** Renames keys in a `vocab.json`. Merges have no special tokens, so merges.txt stays unchanged. */
 export function renameVocab([vocab, ...others]: SourceFiles, names: Names): SourceFiles {
   const rewriter = new JsonRewriter(vocab.bytes);
   rewriter.renameKeys(rewriter.placeOf([])!.start, names);
@@ -50,7 +50,10 @@ function renameInValue(value: unknown, names: Names, hasKeys: boolean): unknown 
   return Object.fromEntries(members);
 }
 
-/** Renames tokens in a file next to the tokenizer. Refuses a chat template with an old text. */
+/**
+ * Renames tokens in a file next to the tokenizer. Throws a UserError if a chat template contains an old text, because a
+ * template is a program.
+ */
 export function rename(file: SourceFile, names: Names): SourceFile {
   const { name, path, bytes } = file;
   const refuseIn = (template: string) => {

@@ -93,7 +93,10 @@ export class JsonRewriter {
     else this.replace({ start: last, end: last }, `,${rows}`);
   }
 
-  /** Changes the value `before` at `start` to `after`. Text of equal parts stays. No member is added. */
+  /**
+   * Changes the value at `start`, which is `before`, to `after`, without changing the text of what is equal in both. A
+   * member that `before` lacks is not added.
+   */
   changeValues(start: number, before: unknown, after: unknown): void {
     if (before === after) return;
     if (typeof after !== "object" || after === null) {
@@ -121,7 +124,10 @@ export class JsonRewriter {
     return rows.map(([key, id]) => `${this.quoted(key)}${colon}${id}`);
   }
 
-  /** Formats merges like the first one in the file or, if there is none, as HF does. `before` is the indentation. */
+  /**
+   * Formats merges in the form and layout of the first merge in the file. If the file has no merges, the new ones are
+   * formatted as HF does: as pairs, indented one level deeper than `before`.
+   */
   mergeTexts(place: Place, merges: readonly Pair[], before = ""): string[] {
     const { file } = this;
     const first = place.start + 1 + place.before.length;
@@ -140,7 +146,10 @@ export class JsonRewriter {
     );
   }
 
-  /** Returns the whitespace after the colon of the first key; a space if there is no key. */
+  /**
+   * Returns the whitespace between the colon of a key and its value: that of the first key, or a single space if there
+   * is no key.
+   */
   afterColon({ start, before, isEmpty }: Place): string {
     const { file } = this;
     if (isEmpty || file[start] !== ascii.openBrace) return " ";
@@ -172,8 +181,9 @@ export class JsonRewriter {
 }
 
 /**
- * Adds the new tokens, after the added tokens that the vocabulary lacks. HF numbers those from the vocabulary's
- * size on.
+ * Adds the new tokens to the vocabulary, preceded by the added tokens that the vocabulary lacks. HF ignores the stated
+ * ids of added tokens that the vocabulary lacks, and numbers them from the vocabulary's size on. So new tokens alone
+ * would change these ids.
  */
 export function addNewIds(
   json: JsonRewriter,
@@ -211,7 +221,10 @@ type KeptRows = {
   readonly merges: () => Generator<Pair>;
 };
 
-/** Selects the rows whose tokens are kept, and merges of rank below `mergeCount` whose tokens are kept. */
+/**
+ * Selects the rows of kept tokens. A merge is kept if its halves and its result are kept, its rank is below
+ * `mergeCount`, and no merge at a rank from `mergeCount` on has the same pair.
+ */
 export function selectKeptRows(
   vocab: TokenIds,
   merges: encodingModels.RankedMerges,

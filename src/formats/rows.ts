@@ -4,8 +4,10 @@ import { KernelArrays, keptBytesMax, type TokenBytes, type Vocabulary, vocabular
 import { Chunk } from "./output-file.ts";
 
 /**
- * Where the kernel stops writing rows, `append` writes one. A chunk is valid until the next chunk of any file is
- * requested.
+ * Rows of a vocabulary's files, each with a merge or an id, in chunks. A chunk is valid until the next chunk of any
+ * file is requested. The kernel writes most rows (src/kernel/vocabulary-rows.ts), but stops at ids that are neither
+ * bytes nor learned tokens, such as special tokens, and at tokens whose bytes are not kept. The rows at which it stops
+ * are written here, by `append`.
  */
 
 /** ASCII text before, between and after the two parts of a row, at most 24 bytes each. */
@@ -123,14 +125,19 @@ export function* rows(vocabulary: Vocabulary, rowCount: number, kind: RowKind): 
 export const tableOffsets = { separators: 64, spelling: 256, digits: 1280 };
 const bufferBytes = scaled(1 << 18, 512);
 const separatorTextMax = 24;
-/** Two kept tokens, each byte spelled as two, and three separators. A row may begin just before the buffer's end. */
+/**
+ * The size of the longest row that the kernel writes: two kept tokens, each byte of which is spelled as two bytes, and
+ * three separators. The kernel writes a row in full even if it begins just before the buffer's end.
+ */
 const rowBytesMax = 2 * 2 * keptBytesMax + 3 * separatorTextMax;
-/** Smaller chunks are gathered, because rows at which the kernel stops may be close together. */
+/** A smaller chunk is not yielded at once, because rows at which the kernel stops may be close together. */
 const worthYieldingBytes = scaled(1 << 14, 64);
 
 type Loaded = { readonly vocabulary: Vocabulary; readonly arrays: KernelArrays };
 
-/** The vocabulary in the kernel's memory. A thread has one such kernel. */
+/**
+ * The vocabulary in the kernel's memory. A thread has only one such kernel, so loading another vocabulary replaces it.
+ */
 let loaded: Loaded | undefined;
 
 /** Copies the vocabulary into the kernel's memory, unless it is still there. */
@@ -146,7 +153,10 @@ function load(vocabulary: Vocabulary): KernelArrays {
 
 type Addresses = Parameters<kernels.Kernel["exports"]["useVocabulary"]>;
 
-/** Copies the tables of a kind of rows into the kernel's memory. */
+/**
+ * Copies the separators, the spelling and the base64 digits of a kind of rows into the kernel's memory, which may
+ * contain those of another file.
+ */
 function placeTables(memory: Uint8Array, kind: RowKind): void {
   const { separators = ["", "", ""], spelling, base64Digits } = kind;
   const table = new Uint32Array((3 * separatorBytes) / 4);
