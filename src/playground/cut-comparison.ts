@@ -15,14 +15,19 @@ const scripts =
   );
 const letters = scripts.map((name) => ({ name, regex: new RegExp(`\\p{Script=${name}}`, "gu") }));
 
-/** Returns the most frequent script; "no letters" if none of `scripts` occurs. */
+/**
+ * Returns the script of `letters` that has the most letters in a text; "no letters" if the text has letters of none.
+ */
 export function scriptOf(text: string): string {
   const counted = letters.map(({ name, regex }) => ({ name, count: text.match(regex)?.length ?? 0 }));
   const most = counted.reduce((a, b) => (b.count > a.count ? b : a));
   return most.count === 0 ? "no letters" : most.name;
 }
 
-/** The group with the most bytes comes first. */
+/**
+ * Groups the paragraphs of a text by script, and counts the tokens of each group. The group with the most bytes comes
+ * first.
+ */
 export function countsByScript(
   bytes: Uint8Array,
   left: readonly excerpts.SampleToken[],
@@ -45,7 +50,7 @@ export function countsByScript(
   return [...byScript.values()].sort((a, b) => b.byteCount - a.byteCount);
 }
 
-/** A paragraph ends after a line feed and the empty lines that follow. */
+/** Returns the ends of paragraphs. A paragraph ends after a line feed, and includes the empty lines that follow. */
 function paragraphEnds(bytes: Uint8Array): number[] {
   const ends: number[] = [];
   for (let pos = 2; pos < bytes.length; pos++)

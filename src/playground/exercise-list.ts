@@ -3,7 +3,7 @@ import { type CompiledPattern, cutText } from "#pattern";
 import { byteCount, forEachToken, stays } from "./joined-text.ts";
 import { countOfPair, countPairs, type JoinedWords, type RankedPair, topPairs } from "./pair-ranking.ts";
 
-/** A question may contain the reader's text, so it must not be parsed as HTML. */
+/** A question. It may contain the reader's text, so it must not be parsed as HTML. */
 export type Question = {
   readonly id: string;
   readonly title: string;
@@ -19,12 +19,12 @@ export type Exercise = Question & {
   readonly check: (given: string) => string | null;
 };
 
-/** Writes spaces as ␣, because they cannot be counted by eye. */
+/** Writes a token for an answer, with spaces as ␣, because spaces cannot be counted by eye. */
 export const shownToken = (bytes: Uint8Array) => escapeBytes(bytes).replaceAll(" ", "␣");
 
 const encoder = new TextEncoder();
 
-/** Returns exercises in the order of the steps of training a tokenizer. */
+/** Returns the exercises on a reader's text, in the order of the steps in which a tokenizer is trained. */
 export function exercisesOf(text: string, pattern: CompiledPattern): Exercise[] {
   const pretokens = cut(text, pattern);
   const words = commonWords(pretokens);
@@ -99,7 +99,10 @@ function unicodeExercises(text: string): Exercise[] {
   ];
 }
 
-/** A typed space counts as ␣, unless it is the separator. */
+/**
+ * An answer that is a list of tokens, with `separator` between them. A typed space counts as ␣, unless the separator is
+ * a space.
+ */
 function asTokens(tokens: readonly string[], separator: "|" | " ") {
   const answer = tokens.join(separator);
   return {
@@ -152,7 +155,10 @@ const someWords: HandWords = {
   counts: [5, 2, 6, 3],
 };
 
-/** Returns the most frequent words of three to eight lower-case ASCII letters, or else the original BPE example. */
+/**
+ * Returns the most frequent words of three to eight lower-case ASCII letters. If there are fewer than three, or none
+ * occurs twice, returns the words of the original BPE example.
+ */
 function commonWords(pretokens: readonly Uint8Array[]): HandWords {
   const counts = new Map<string, number>();
   for (const pretoken of pretokens) {
@@ -176,7 +182,7 @@ type HandMerges = {
 
 const handMergeCount = 10;
 
-/** Returns the first merges by CS336's rule; null if there are none. */
+/** Returns the first merges of a few words by CS336's rule; null if there are none. */
 function learnByHand(words: HandWords): HandMerges | null {
   const made: HandMerges = { left: [], right: [], pairs: [], ties: [], joined: unjoined(words) };
   while (made.left.length < handMergeCount) {
@@ -246,7 +252,7 @@ function mergeExercises(words: HandWords, made: HandMerges): Exercise[] {
   const table = countPairs(made.joined, 0);
   const count = countOfPair(table, first.left, first.right);
   const inside = words.words.findIndex((_, w) => tokensOf(made, w, 1).length < words.words[w]!.length);
-  // Not the first merge, which the exercise "merge" tells.
+  // A tie at the first merge is no question, because the exercise "merge" tells that merge.
   const tieAt = made.ties.findIndex((tied, i) => i > 0 && tied.length > 1 && tied.length < 6);
   const exercises: Exercise[] = [
     asNumber(

@@ -19,10 +19,13 @@ import type { WordTable } from "#words";
 export type JoinedText = { readonly bytes: Uint8Array; readonly joinedBy: Int32Array };
 
 export const stays = 0x7fffffff;
-/** Values of `joinedBy` from here on are not ranks of merges. */
+/** Values of `joinedBy` from here on are not ranks of merges: no merge removes the boundary. */
 export const neverJoined = 0x70000000;
 
-/** This many bytes come first, then the results of merges. Special token s has the number -1 - s. */
+/**
+ * Tokens are numbered as in the merge engine: first this many bytes, then the results of merges. Special token s has
+ * the number -1 - s.
+ */
 export const byteCount = 256;
 
 /** Makes a merger that applies these merges. */
@@ -36,14 +39,14 @@ export function mergerOf(left: Int32Array, right: Int32Array): WordMerger {
   );
 }
 
-/** Word w is bytes [starts[w] .. starts[w + 1]). */
+/** Joins the bytes of each word of a training. Word w is bytes [starts[w] .. starts[w + 1]). */
 export function joinWords({ bytes, starts, wordCount }: WordTable, merger: WordMerger): JoinedText {
   const joinedBy = new Int32Array(bytes.length).fill(stays);
   for (let w = 0; w < wordCount; w++) joinPretoken(bytes, starts[w]!, starts[w + 1]!, merger, joinedBy);
   return { bytes, joinedBy };
 }
 
-/** Cuts texts at special tokens and then by the pattern, as training does. */
+/** Cuts texts as training does, at special tokens and then by the pattern, and joins the bytes of each pretoken. */
 export class TextJoiner {
   private readonly sections: TextSections;
 
@@ -95,7 +98,10 @@ function joinPretoken(
   for (let i = 0; i < trace.length; i += 2) joinedBy[start + trace[i]!] = trace[i + 1]!;
 }
 
-/** Calls `take` with the tokens after `merges` merges. `from` and `end` must be token boundaries. */
+/**
+ * Calls `take` with the tokens of bytes [from, end) after the first `merges` merges. `from` and `end` must be token
+ * boundaries.
+ */
 export function forEachToken(
   { bytes, joinedBy }: JoinedText,
   merges: number,

@@ -2,7 +2,10 @@ import { unpacked } from "#pages";
 import { byteCount, type JoinedText } from "./joined-text.ts";
 import type { JoinedWords } from "./pair-ranking.ts";
 
-/** What a training learned, as plain data. Merge k makes token 256 + k. */
+/**
+ * What a training learned, as plain data, which the worker sends to the page. Tokens are numbered as in the merge
+ * engine: merge k makes token 256 + k.
+ */
 export type Learned = {
   readonly left: Int32Array;
   readonly right: Int32Array;
@@ -40,7 +43,9 @@ export function vocabularyOfLearned(learned: Learned): unpacked.Vocabulary {
   return unpacked.vocabularyOf(merges, [...bytes, ...specials], tokensAfter[0]!);
 }
 
-/** Numbers are those of the merge engine. Below 0, it is special token -1 - `number`. */
+/**
+ * Returns the token that has this number in the merge engine. Below 0, `number` means the special token -1 - `number`.
+ */
 export function tokenOf(
   { ids, specialIds }: Pick<Learned, "ids" | "specialIds">,
   { byId, merged }: unpacked.Vocabulary,
@@ -59,7 +64,10 @@ export const numberOf = ({ rank, text }: unpacked.Token): number =>
 
 export type FoundWord = { readonly bytes: Uint8Array; readonly count: number };
 
-/** Returns the most frequent words that contain the token at some step, and totals. */
+/**
+ * Finds the words that contain the token after some number of merges. Returns the most frequent ones, at most `most`,
+ * and totals.
+ */
 export function wordsWith(words: JoinedWords, token: number, most: number) {
   const { bytes, joinedBy, starts, counts } = words;
   const found: number[] = [];

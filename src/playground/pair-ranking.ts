@@ -61,7 +61,10 @@ function add(table: PairCounts, left: number, right: number, count: number): voi
 export const countOfPair = (table: PairCounts, left: number, right: number): number =>
   table.counts[slotOf(table, left, right)]!;
 
-/** The pair with the smaller tokens comes first if counts are equal. */
+/**
+ * Returns the most frequent pairs, at most `most`. Of equally frequent pairs, the one with the smaller tokens comes
+ * first.
+ */
 export function topPairs({ lefts, rights, counts }: PairCounts, most: number): RankedPair[] {
   const top: RankedPair[] = [];
   for (let slot = 0; slot < lefts.length; slot++) {

@@ -51,7 +51,7 @@ export type RuleAnswer = {
 export type CompareRequest = {
   readonly file: Blob;
   readonly name: string;
-  /** The pattern for a rank file. Without one, the file must be a published one. */
+  /** The pattern for a rank file, which does not contain one. If it is empty, a rank file must be a published one. */
   readonly pattern: string;
   readonly text: Uint8Array;
 };
@@ -69,7 +69,10 @@ export type CompareAnswer =
 const shownBytesMax = 20_000;
 export const rules = ["huggingface", "rustbpe", "cs336"] as const;
 
-/** Trains once, then answers questions about the result. */
+/**
+ * The job of a worker of the page: trains once, then answers questions about the result. A temporary worker only trains
+ * by all rules, to compare them (`rules`).
+ */
 export class PlaygroundJob {
   private tokenizer: TrainedTokenizer | undefined;
   private merger: WordMerger | undefined;
@@ -93,7 +96,7 @@ export class PlaygroundJob {
     return { learned: learnedBy(tokenizer), statistics, warnings, head: this.cut(head) };
   }
 
-  /** Joined on first use, so that the page shows the training result earlier. */
+  /** The words of the corpus. They are joined on first use, so that the page shows the training result earlier. */
   private get words(): JoinedWords {
     this.joined ??= wordsOf(this.tokenizer!, this.merger!);
     return this.joined;
@@ -104,7 +107,7 @@ export class PlaygroundJob {
     return this.joiner!.join(wholeCharacters(text));
   }
 
-  /** The pair merged next comes first, then the runners-up. */
+  /** Returns the most frequent pairs after a number of merges: the pair that is merged next, then the runners-up. */
   pairs({ merges, most }: { merges: number; most: number }): { top: RankedPair[]; tiedCount: number } {
     const { left, right } = this.tokenizer!.trained.vocabulary;
     const counts = countPairs(this.words, merges);

@@ -22,7 +22,10 @@ export type Parting = {
   /** How many merges, from the first on, are the same under all rules. */
   readonly same: number;
   readonly choices: readonly Choice[];
-  /** Whether the rules diverge only in how they break a tie. */
+  /**
+   * Whether the rules diverge only in how they break a tie: they agree on the highest count and on how many pairs have
+   * it.
+   */
   readonly isTie: boolean;
 };
 
@@ -38,7 +41,7 @@ export function sameMerges(a: Learned, b: Learned): number {
 
 const tiedShown = 12;
 
-/** Finds the first merge at which the rules diverge; null without one. */
+/** Finds the first merge at which the rules diverge; null if all their merges are identical. */
 export function partingOf(results: readonly [RuleResult, ...RuleResult[]]): Parting | null {
   const [first, ...others] = results;
   const same = Math.min(...others.map(({ learned }) => sameMerges(first.learned, learned)));

@@ -25,7 +25,10 @@ export type TextBlock = {
   readonly firstWord: number;
 };
 
-/** A block of this length ends before the next space; of twice the length, after any word. */
+/**
+ * A block ends at a line end; from this number of bytes on, also before a space, and from twice the number on, after
+ * any word.
+ */
 const blockBytes = 480;
 
 export function blocksOf(text: JoinedText): TextBlock[] {

@@ -2,10 +2,13 @@ import type { optionTables } from "#options";
 import type { Invocation } from "./invocation.ts";
 import type { Output } from "./output.ts";
 
-/** A command as data, for its parser, help, completions and man page. */
+/** A command as data, from which its argument parser, help, completions and man page are made. */
 export type Command = {
   readonly name: string;
-  /** As help shows them: `<file>...` is required, `[file]` is optional, "" means none. */
+  /**
+   * The command's arguments as help shows them: `<file>...` is required, `[file]` is optional, "" means that there are
+   * none.
+   */
   readonly files: string;
   /** What an argument may be, as a phrase. */
   readonly filesDescription?: string;
@@ -21,15 +24,18 @@ export type Command = {
   readonly details?: string;
   /** Whether standard input is read if no file is named and it is a pipe or a file. */
   readonly readsPipe?: boolean;
-  /** With one of these options, no file is required, and no pipe is read. */
+  /** Options that take the place of files: with one of them, no file is required, and no pipe is read. */
   readonly filesFrom?: readonly string[];
   /** The options, in the order of help. */
   readonly options: optionTables.Options;
-  /** The first example is the simplest. */
+  /**
+   * Examples for help, of which the first is the simplest. Each topic of help shows the examples with one of the
+   * topic's options.
+   */
   readonly examples: readonly Example[];
-  /** Left out for `completions`, whose code needs the list of all commands. */
+  /** Loads the code that runs the command. Left out for `completions`, whose code needs the list of all commands. */
   readonly run?: () => Promise<Runner>;
-  /** The kernel is then compiled while the command's code is loaded. */
+  /** Whether the command always needs the kernel. If so, the kernel is compiled while the command's code is loaded. */
   readonly usesKernel?: boolean;
 };
 

@@ -6,7 +6,10 @@ import { withoutBar } from "./progress.ts";
 import { onStop } from "./stop.ts";
 import { formatLines, isTerminal, type Line, stylesFor } from "./styling.ts";
 
-/** Writes to stdout if the path is undefined or `-`. */
+/**
+ * Writes data to stdout if the path is undefined or `-`. Otherwise writes it to a named pipe, to a device, or to a file
+ * that appears when it is complete.
+ */
 export async function writeData<T>(
   path: string | undefined,
   make: (out: ByteSink) => Promise<T>,
@@ -16,7 +19,8 @@ export async function writeData<T>(
     return isTerminal(stdout) ? withoutBar(write) : write();
   }
   if (stagedFile.placeOfFile(path) !== null) return stagedFile.write(path, onStop, make);
-  // Opening a named pipe blocks until there is a reader, so a thread of the runtime opens it.
+  // Opening a named pipe blocks until there is a reader. A thread of the runtime opens it, so that signals are handled
+  // meanwhile. The module is loaded on demand, because loading it takes 0.4 ms.
   const { open } = await import("node:fs/promises");
   const file = await open(path, "w").catch((error) => {
     throw systemError.refusal(`"${path}" cannot be written`, error);
@@ -41,7 +45,10 @@ async function throughStream<T>(out: StreamWriter, make: (out: ByteSink) => Prom
   return made;
 }
 
-/** Await it between two chunks: this bounds the memory, and signals are handled. */
+/**
+ * Waits until more may be written. Await it between two chunks: this bounds the memory, and signals are handled
+ * meanwhile.
+ */
 export const drain = (out: ByteSink): Promise<void> => out.drain?.() ?? yieldToEventLoop();
 
 export const writeChunks = (path: string | undefined, chunks: Iterable<Uint8Array>) =>
@@ -56,7 +63,10 @@ export const writeStdout = (text: string) => writeChunks(undefined, [Buffer.from
 
 export const writeLines = (lines: readonly Line[]) => writeStdout(`${formatLines(lines, stylesFor(1))}\n`);
 
-/** The value's lists may be long: tens of MB. */
+/**
+ * Writes a value to stdout as a line of JSON. The line is written in pieces, because the value's lists may be long:
+ * tens of MB.
+ */
 export const writeJson = (value: unknown) => writeChunks(undefined, jsonLine(value));
 
 function* jsonLine(value: unknown): Generator<Uint8Array> {
@@ -67,7 +77,10 @@ function* jsonLine(value: unknown): Generator<Uint8Array> {
 /** How many elements of a list are converted together. */
 const sliceLength = 2_000;
 
-/** Like JSON.stringify for plain data without undefined fields. Long lists are split; lists in lists are not. */
+/**
+ * Yields in pieces what JSON.stringify returns for plain data in which no field is undefined. Long lists are split, so
+ * that no piece takes long; lists inside lists are not split.
+ */
 export function* jsonChunks(value: unknown): Generator<string, void> {
   if (Array.isArray(value) && value.length > sliceLength) {
     for (let start = 0; start < value.length; start += sliceLength) {
@@ -86,12 +99,18 @@ export function* jsonChunks(value: unknown): Generator<string, void> {
   } else yield JSON.stringify(value);
 }
 
-/** Thrown if the reader of stdout has exited, as `| head` does. The run then succeeds. */
+/**
+ * Thrown if the reader of stdout has exited, as `| head` does. The reader has read what it needed, so the run ends
+ * silently, with success.
+ */
 export class ClosedReader extends Error {}
 
 const stdout = 1;
 
-/** A thread of the runtime writes to a pipe, so that signals are handled if its reader is slow. */
+/**
+ * Writes data to stdout, to a named pipe or to a device. A thread of the runtime writes to a pipe, so that signals are
+ * handled even if the pipe's reader is slow or stops. If stdout is a file, it is written directly.
+ */
 class StreamWriter implements ByteSink {
   private readonly isFile: boolean;
   private queue: Uint8Array[] = [];
@@ -108,7 +127,7 @@ class StreamWriter implements ByteSink {
     this.isFile = isRegularFile(fd);
   }
 
-  /** Throws the error of an earlier chunk. */
+  /** Writes the chunk to a file, or queues a copy of it for a pipe. Throws the error of an earlier chunk. */
   write(chunk: Uint8Array): void {
     if (this.error !== null) throw this.error;
     if (this.isFile) {
@@ -124,7 +143,10 @@ class StreamWriter implements ByteSink {
     if (!this.isWriting) void this.writeQueue();
   }
 
-  /** The promise resolves once the queue is not full, or `write` has an error to throw. */
+  /**
+   * Returns undefined while the queue is not full. Otherwise returns a promise that resolves once the queue is not full
+   * any more, or once `write` has an error to throw.
+   */
   drain(): Promise<void> | undefined {
     return this.queuedBytes <= queuedBytesMax ? undefined : this.downTo(queuedBytesMax);
   }
@@ -181,7 +203,7 @@ const errorOfStdout = (error: unknown): unknown =>
     ? new ClosedReader("the program that read stdout has closed it")
     : systemError.refusal("standard output cannot be written", error);
 
-/** Joins small chunks, because each would cost a system call. */
+/** Joins the chunks if all are small, such as lines or single bytes, because each chunk would cost a system call. */
 function joinSmall(chunks: readonly Uint8Array[]): readonly Uint8Array[] {
   const isSmall = chunks.every((chunk) => chunk.length < smallChunkBytes);
   return isSmall && chunks.length > 1 ? [Buffer.concat(chunks)] : chunks;
@@ -207,7 +229,11 @@ function isRegularFile(fd: number): boolean {
   }
 }
 
-/** With `--wait`, waits for a run that holds a lock. In `paths`, `undefined` and `-` are stdout. */
+/**
+ * Checks that a directory and files can be written, and locks them until the end of the run. If another run holds a
+ * lock, waits for the end of that run with `--wait`, and otherwise throws a UserError. In `paths`, `undefined` and `-`
+ * are stdout, which needs no lock.
+ */
 export async function lockOutputs(
   output: Output,
   directory: string | undefined,
@@ -221,7 +247,7 @@ export async function lockOutputs(
       phrase`give one: ${asOption("output")}`,
     );
   }
-  // Runs take their locks in one order, so that no two wait for each other.
+  // All runs take their locks in the same order, so that no two runs wait for each other.
   places.sort((a, b) =>
     Buffer.compare(Buffer.from(outputPlaces.pathOf(a)), Buffer.from(outputPlaces.pathOf(b))),
   );

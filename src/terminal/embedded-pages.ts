@@ -2,7 +2,7 @@ import { readEmbedded } from "#embedded";
 
 // Embedded files that only the command line shows.
 
-/** `name` is that in docs/, such as "evaluate.md". Returns null if there is none. */
+/** Returns a page of the manual by its name in docs/, such as "evaluate.md"; null if there is no such page. */
 export const readPage = (name: string): string | null =>
   /^[\w-]+\.md$/.test(name) ? readOrNull(`docs/${name}`) : null;
 

@@ -1,4 +1,4 @@
-// What commands print, and how they open the files and tokenizers of the command line.
+// What commands print, and how they open the files and tokenizers that the command line names.
 
 export * as commands from "./command.ts";
 export * as dataOutput from "./data-output.ts";

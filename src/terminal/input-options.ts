@@ -4,7 +4,7 @@ import type { RequestedTraining } from "#options";
 import { asOption, phrase, usageError } from "#runtime";
 import type { Output } from "./output.ts";
 
-/** Refuses names that are invalid, or given in addition to a plan. */
+/** Refuses names of files that are invalid, or that are given in addition to a plan. Reads no file. */
 export function check(
   files: readonly string[],
   asked: Pick<RequestedTraining, "counts" | "inputFormat"> & { readonly ranges?: string | undefined },
@@ -21,7 +21,7 @@ export function check(
     inputSearch.checkNames(files, asked);
 }
 
-/** Finds the inputs, and detects the format of the first stream. */
+/** Finds the inputs and the files that are skipped, and detects the format of the first stream. */
 export const openInputs = async (
   names: readonly string[],
   options: inspection.InputOptions,
@@ -40,7 +40,10 @@ export function find(
   return found;
 }
 
-/** Refuses `--text-field` if no input has fields. */
+/**
+ * Waits for the beginning of the first stream, and detects its format. Then refuses `--text-field` if no input has
+ * fields.
+ */
 export async function inspectStreams(
   found: inputSearch.FoundInputs,
   options: inspection.InputOptions,
@@ -56,7 +59,9 @@ export async function inspectStreams(
   return { ...found, inputs };
 }
 
-/** How files are read, and which are skipped. A text may be empty. */
+/**
+ * Returns rows of a summary, which say how files are read and which files are skipped. The text of a row may be empty.
+ */
 export const notes = ({ inputs, skipped }: inputSearch.FoundInputs): [name: string, text: string][] => [
   ["read as", readAs(inputs)],
   ["skipped", skippedText(skipped)],
@@ -74,7 +79,7 @@ const formatNames: Record<InputFormat, string> = {
   fasta: "FASTA",
 };
 
-/** Returns "" if all have one format, which their names or an option determine. */
+/** Says how files are read. Returns "" if all files have one format, which their names or an option determine. */
 function readAs(inputs: readonly Input[]): string {
   const groups = Map.groupBy(inputs, ({ format, formatFrom }) => {
     if (formatFrom !== "content") return formatNames[format];

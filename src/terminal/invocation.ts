@@ -6,7 +6,7 @@ export type Invocation = {
   readonly typed: readonly string[];
 };
 
-/** Options by their long names, with the texts typed for them; a flag has none. */
+/** The options of a command by their long names, each with the texts typed for it. A flag has no texts. */
 export class TypedOptions extends Map<string, readonly string[]> {
   /** Every value with the name of its option, in the order typed. */
   readonly inOrder: (readonly [name: string, value: string])[] = [];

@@ -3,7 +3,10 @@ import { asOption, phrase, UserError } from "#runtime";
 import type { Output } from "./output.ts";
 import { chunksOf, isPipe } from "./pipes.ts";
 
-/** Throws a UserError for a file that has changed since the plan was made, or that this run writes. */
+/**
+ * Reads the ranges in a plan (from standard input for `-`), and looks up the files that they name. Throws a UserError
+ * for a file that has changed since the plan was made, or that this run writes.
+ */
 export async function openRanges(
   path: string,
   options: Parameters<typeof planFile.read>[2],
@@ -30,7 +33,7 @@ export async function openRanges(
 /** The maximum size of a plan in bytes: about 400,000 ranges. */
 const planBytesMax = 2 ** 28;
 
-/** Refuses a pipe, which may block, and a device, which may never end. */
+/** Reads a plan from a file. Refuses a pipe, which may block, and a device, which may never end. */
 function planChunks(path: string): AsyncGenerator<Uint8Array> {
   if (isPipe(path)) {
     throw new UserError(phrase`${asOption("ranges")}: "${path}" is not a regular file`, {

@@ -42,7 +42,10 @@ type OutputOptions = {
   readonly spelling?: messages.Spelling | undefined;
 };
 
-/** The function's argument is the column where lines have to end; null for no limit. */
+/**
+ * A summary of the run, or a function that makes it on demand, for people or for the log. The function's argument is
+ * the column where lines have to end; null means no limit.
+ */
 type Summary = string | readonly Line[] | ((columns: number | null) => readonly Line[]);
 
 /** Estimates of memory below this are not shown to people. */
@@ -57,7 +60,9 @@ function writeStderr(text: string): void {
   } catch {}
 }
 
-/** Writes messages to stderr and to the log. Escapes their text. */
+/**
+ * Writes messages for people, or for a watching program, to stderr and to the log. Escapes the text of the messages.
+ */
 export class Output {
   private readonly startedAt = new Date().toISOString();
   private readonly mode: ProgressMode;
@@ -65,7 +70,9 @@ export class Output {
   private readonly displays: readonly ProgressDisplay[];
   private readonly log: LogFile | undefined;
   private success: { summary: Summary; record: object } = { summary: [], record: {} };
-  /** For each copy of a pipe, the pipe's path; `-` for standard input. */
+  /**
+   * The path of each pipe that this run copied to a file, by the path of the copy. The path of standard input is `-`.
+   */
   private readonly copies = new Map<string, string>();
 
   constructor(private readonly options: OutputOptions) {
@@ -84,22 +91,22 @@ export class Output {
     return this.options.waits === true;
   }
 
-  /** Refuses inputs that are also outputs. */
+  /** Refuses inputs that are also outputs, because a directory, a glob or a plan may have led to an output. */
   keepOutputsFrom(read: readonly writtenPlaces.RunInput[]): void {
     this.options.written?.refuseOverlap(read);
   }
 
-  /** Opens the log before any work. Throws a UserError if it cannot be written. */
+  /** Opens the log, if there is one, before any work. Throws a UserError if the log cannot be written. */
   openLog(): void {
     this.log?.open();
   }
 
-  /** Makes errors name `path` in place of its copy. */
+  /** Makes errors name the pipe `path` in place of `copyPath`, the file to which the run copied the pipe. */
   nameCopy(copyPath: string, path: string): void {
     this.copies.set(copyPath, path);
   }
 
-  /** Returns the pipe's path if `path` is a copy, else `path`. */
+  /** Returns the path of the pipe of which `path` is a copy; `path` itself if it is no copy. */
   typedPath(path: string): string {
     return this.copies.get(path) ?? path;
   }
@@ -121,12 +128,15 @@ export class Output {
   readonly encoding = ({ bytesDone: done, bytesTotal: total }: stageProgress.EncodeProgress): void =>
     this.progress({ stage: "encoding", done, total, unit: "bytes" });
 
-  /** The stage's time ends now if `found` is given, otherwise with its last report. */
+  /**
+   * Ends the stage. The time of the stage ends now if `found` states its result, otherwise with its last report of
+   * progress.
+   */
   endStage(found?: string): void {
     for (const display of this.displays) display.end("took", found);
   }
 
-  /** Ends the stage without a line of its own: the summary has the time. */
+  /** Ends the only stage of a run. The stage gets no line of its own, because the summary has the time of the run. */
   endOnlyStage(): void {
     for (const display of this.displays) display.end("told below");
   }
@@ -138,7 +148,7 @@ export class Output {
     else if (this.mode !== "none" && estimatedBytes >= worthTellingBytes) this.line(`bpe: ${message}`);
   }
 
-  /** Reports that this run waits for another one that writes the output. */
+  /** Reports that another run is writing the output, and that this run waits for the other one's end. */
   waitFor(path: string, holder: outputLock.Holder): void {
     const message = `waiting: "${path}" is being written by ${outputLock.describeHolder(holder)}`;
     this.log?.line(message);
@@ -169,7 +179,7 @@ export class Output {
     }
   }
 
-  /** `summary` is for people, `record` for programs. `end` prints them. */
+  /** Records the results of a successful run, which `end` prints: `summary` for people, `record` for programs. */
   succeed(summary: Summary, record: object): void {
     this.success = { summary, record };
   }
@@ -185,7 +195,7 @@ export class Output {
     this.endWith(logged, { success: true, ...record }, isShown ? linesFor(lineColumns(stderr)) : []);
   }
 
-  /** The reader of stdout has exited: the run succeeds, without a message for people. */
+  /** Ends a run whose reader of stdout has exited: successfully, and without a message for people. */
   endUnread(): void {
     this.endWith(["the program that read stdout has ended"], { success: true, unread: true }, []);
   }
@@ -251,11 +261,15 @@ export class Output {
   }
 }
 
-/** Each line is appended in one write, so several runs may share the file, and `logrotate` may truncate it. */
+/**
+ * The file of `--log-file`: lines of text, each after its UTC time. The last line of a run is its result as JSON. Each
+ * line is appended in one write, so several runs may share the file, and `logrotate` may copy and truncate it, or move
+ * it between two runs.
+ */
 class LogFile {
   private fd: number | null = null;
   private hasFailed = false;
-  /** Whether the log's file is an input or another output. */
+  /** Whether nothing may be written to the log, because its file is an input or another output. */
   isRefused = false;
   onFailure: (message: Message) => void = () => {};
 
@@ -284,17 +298,21 @@ class LogFile {
     this.write(json.line(content));
   }
 
-  /** If writing fails, the work continues. Later lines are tried again: a full disk may get free space. */
+  /**
+   * Writes lines. If that fails, the work continues. Only the first failure is reported, but later lines are tried
+   * again, because a full disk may get free space.
+   */
   private write(text: string): void {
     if (this.isRefused) return;
     try {
-      // Not open yet if the run ends early, because of a mistake.
+      // The file is not open yet if the run ends early, because of a mistake of the user or because this file cannot be
+      // opened.
       this.open();
     } catch {
       return;
     }
     try {
-      // Does not block: a pipe with a slow reader counts as a failure.
+      // The write does not block: if the log is a pipe with a slow reader, it fails.
       const bytes = Buffer.from(`${text}\n`);
       for (let pos = 0; pos < bytes.length; ) pos += writeSync(this.fd!, bytes, pos);
     } catch (error) {

@@ -4,7 +4,11 @@ import { files, isWindows, systemError, UserError } from "#runtime";
 import { ScratchDirectory } from "#store";
 import { onStop } from "./stop.ts";
 
-/** Reading a pipe would block, and no signal would be handled. So pipes are copied to unnamed files first. */
+/**
+ * Copies each pipe among the paths to an unnamed file. Returns the descriptors of these files by path. Reading a pipe
+ * itself would block while its writer is slow or missing, and no signal would be handled meanwhile. Throws a UserError
+ * for a device, which may never end.
+ */
 export async function spoolPipes(paths: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const spooled = new Map<string, number>();
   const pipes = paths.filter(isPipe);
@@ -37,7 +41,7 @@ async function spool(path: string, copyPath: string): Promise<number> {
   }
 }
 
-/** The copy may use at most half of the free space of its file system. */
+/** Copies a pipe to its end into a new file. The copy may use at most half of the free space of its file system. */
 export async function copyPipe(path: string, copyPath: string): Promise<void> {
   const stats = files.stat(path);
   // Standard input may be a terminal.
@@ -65,7 +69,7 @@ export async function copyPipe(path: string, copyPath: string): Promise<void> {
   }
 }
 
-/** The runtime's threads wait for the data, so signals are handled. */
+/** Yields a path's data to its end. The runtime's threads wait for the data, so signals are handled meanwhile. */
 export async function* chunksOf(path: string): AsyncGenerator<Uint8Array> {
   // Standard input has no path on Windows.
   if (isWindows && path === "/dev/stdin") return yield* Bun.stdin.stream();

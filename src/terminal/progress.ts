@@ -3,13 +3,22 @@ import type { StageProgress } from "#jobs";
 
 // Progress of a long run: a bar on a terminal, a line for each stage elsewhere, JSON lines for programs.
 
-/** `log` is for the file of `--log-file`: `plain` without the program's name. */
+/**
+ * How progress is shown. `log` is for the file of `--log-file`: it writes the lines of `plain` without the program's
+ * name.
+ */
 export type ProgressMode = "bar" | "plain" | "json" | "log" | "none";
 
-/** Its methods may be called at any time, any number of times. */
+/** Shows the progress of a stage. Its methods may be called at any time, any number of times. */
 export type ProgressDisplay = {
   update(progress: StageProgress): void;
-  /** Ends the stage. With "told below", it is complete, and the summary has its time. */
+  /**
+   * Ends the stage. The time of the stage ends now if it has a result or is incomplete, otherwise with its last report.
+   *
+   * @param how "took" if the stage is complete, "told below" if it is complete and the summary has its time, "stopped
+   * after" if it is incomplete
+   * @param found the result of the stage
+   */
   end(how: "took" | "told below" | "stopped after", found?: string): void;
   /** Removes the bar from the screen, so that other text can be written. */
   clear(): void;
@@ -17,7 +26,7 @@ export type ProgressDisplay = {
 
 /** The milliseconds after which the progress of a stage is shown again. */
 const intervalMs = { bar: 100, plain: 600_000, json: 500, log: 600_000 };
-/** For this many milliseconds a stage is not shown. */
+/** The milliseconds from the start of a stage until its progress is first shown. */
 const silentMs = { bar: 500, plain: 600_000, json: 0, log: 600_000 };
 /** The shortest stage, in milliseconds, that gets its own line. */
 const lineMsLeast = 1000;
@@ -30,7 +39,7 @@ export function createProgress(
 ): ProgressDisplay {
   if (mode === "none") return { update() {}, end() {}, clear() {} };
   let last: StageProgress | undefined;
-  // When the stage began: at the end of the previous one, or at its first report.
+  // A stage begins at the end of the previous one. The first stage begins with its first report.
   let startMs: number | undefined;
   let lastMs = 0;
   let shownMs = 0;
@@ -49,7 +58,8 @@ export function createProgress(
     const elapsedMs = endMs - (startMs ?? endMs);
     const hasLine = (mode === "plain" || mode === "log") && how !== "told below";
     if (mode === "json" && last !== undefined && how !== "stopped after") {
-      // Tells programs that all is done, even if the total was unknown or not reached.
+      // Reports to programs that all is done, even if the total was not known (a stream) or not reached (fewer merges
+      // than requested).
       const done = (last.unit === "bytes" && last.total) || Math.round(last.done);
       const whole = { ...last, done, total: done };
       if (shown?.done !== done || shown.total !== done) show(whole, measure(whole, elapsedMs / 1000));
@@ -64,7 +74,8 @@ export function createProgress(
     if (mode === "json") write(`${JSON.stringify({ event: "progress", ...figures })}\n`);
     else if (mode !== "bar") line(sentence(parts(progress, figures)));
     else if (!pause.isOn) {
-      // The cursor stays at the start of the line: the next bar erases even a wrapped one.
+      // The cursor stays at the start of the line. So if the terminal gets narrower and wraps the bar, the next bar
+      // erases all of it.
       write(`${barLine(progress, figures, columns() - 1)}\x1b[J\r`);
       barShown = true;
       pause.clear = clear;
@@ -90,7 +101,10 @@ export function createProgress(
   };
 }
 
-/** Whether the bar is suspended, because data goes to the same terminal. */
+/**
+ * Whether the bar is suspended because data goes to the same terminal (`isOn`), and how to remove the bar from the
+ * terminal (`clear`).
+ */
 const pause = { isOn: false, clear: () => {} };
 
 export async function withoutBar<T>(work: () => Promise<T>): Promise<T> {
@@ -140,7 +154,10 @@ function parts({ unit }: StageProgress, figures: Figures) {
   };
 }
 
-/** The start of a stage says little about its speed. */
+/**
+ * Whether the remaining time can be estimated. The start of a stage says little about its speed, so an estimate is
+ * shown only after a share of the stage, or after some seconds.
+ */
 const canEstimateEnd = ({ share, done, perSecond }: Figures) =>
   done > 0 && (share! >= estimateShareMin || done >= estimateSecondsMin * perSecond);
 
@@ -161,14 +178,20 @@ function stageLine(progress: StageProgress, elapsedSeconds: number, how: string,
   return `${progress.stage} ${how} ${formatSeconds(elapsedSeconds)}: ${known.join(", ")}`;
 }
 
-/** A narrow terminal leaves out these parts, in this order. */
+/**
+ * The parts that a narrow terminal leaves out, in this order. The share always stays, because it says the same as the
+ * amount and the bar.
+ */
 const droppedFirst = ["amount", "memory", "words", "bar", "rate", "left", "stage"] as const;
-/** The order if the end of the stage is unknown. The amount stays: it shows the progress. */
+/**
+ * The parts that a narrow terminal leaves out, in this order, if the end of the stage is unknown. There is no bar, and
+ * the amount stays, because it shows the progress.
+ */
 const droppedFirstWithoutShare = ["memory", "words", "rate", "stage"] as const;
 
 const barCells = { least: 5, most: 20 };
 
-/** Parts that do not fit in `width` columns are left out completely. */
+/** Formats a bar and a sentence after it in at most `width` columns. Parts that do not fit are left out completely. */
 export function barLine(progress: StageProgress, figures: Figures, width: number): string {
   const { share } = figures;
   const said = parts(progress, figures);

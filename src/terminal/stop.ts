@@ -4,7 +4,10 @@ import { exitCode, isWindows } from "#runtime";
 /** Functions to call at the end of the run, however it ends. */
 let cleanups: (() => void)[] = [];
 
-/** Returns a function that unregisters `cleanup`, which must be safe to call at any time. */
+/**
+ * Registers `cleanup` to be called when the run ends or is stopped by a signal. Returns a function that unregisters it.
+ * `cleanup` must be safe to call at any time.
+ */
 export function onStop(cleanup: () => void): () => void {
   cleanups.push(cleanup);
   return () => {
@@ -20,7 +23,11 @@ export function undoAll(): void {
   }
 }
 
-/** The handlers stay installed: a second signal must not end the process before the cleanups have run. */
+/**
+ * Installs signal handlers: SIGINT, SIGTERM and, unless it is ignored, SIGHUP undo half-done work, call `tell`, and end
+ * the process. The handlers stay installed, so that a second signal does not end the process before all cleanups have
+ * run.
+ */
 export function serveSignals(tell: (how: string, exitCode: number) => void): void {
   const stop = (how: string, code: number) => () => {
     undoAll();
@@ -34,7 +41,7 @@ export function serveSignals(tell: (how: string, exitCode: number) => void): voi
   if (!isHangupIgnored()) process.on("SIGHUP", stop("hung up", exitCode.hungUp));
 }
 
-/** An uncaught error ends the run like any other error. */
+/** Installs handlers by which an uncaught error, such as one in an event, ends the run like any other error. */
 export function serveCrashes(fail: (error: unknown) => number): void {
   const end = (error: unknown) => {
     undoAll();
@@ -44,7 +51,7 @@ export function serveCrashes(fail: (error: unknown) => number): void {
   process.on("unhandledRejection", end);
 }
 
-/** Whether the run was started with SIGHUP ignored, as by nohup. */
+/** Whether the run was started with SIGHUP ignored, as by nohup, so that it continues when the terminal is closed. */
 function isHangupIgnored(): boolean {
   if (isWindows) return false;
   try {

@@ -9,7 +9,10 @@ type Descriptor = 1 | 2;
 
 export const isTerminal = (fd: Descriptor): boolean => columnsOf(fd) !== undefined;
 
-/** Returns 0 if unknown, undefined without a terminal. Asks the system: the runtime's code takes 9 ms to load. */
+/**
+ * Returns the number of columns of a terminal, 0 if that is unknown; undefined if there is no terminal. Asks the
+ * system, because loading the runtime's code for this takes 9 ms.
+ */
 function columnsOf(fd: Descriptor): number | undefined {
   if (!isDevice(fd)) return undefined;
   const libc = host.openLibc("ioctl");
@@ -37,7 +40,7 @@ export const isDumb = () => process.env.TERM === "dumb";
 /** Returns the current width of the terminal; 80 if unknown. */
 export const terminalColumns = (fd: Descriptor): number => columnsOf(fd) || usualColumns;
 
-/** Returns the column where lines for people have to end; null without a terminal. */
+/** Returns the column where lines for people have to end: the terminal's width; null if there is no terminal. */
 export const lineColumns = (fd: Descriptor): number | null => (isTerminal(fd) ? terminalColumns(fd) : null);
 
 const codes = { bold: "1", red: "1;31", yellow: "1;33", cyan: "36" };
@@ -45,7 +48,10 @@ const codes = { bold: "1", red: "1;31", yellow: "1;33", cyan: "36" };
 /** Functions that wrap a text in the codes of a style. */
 export type Styles = Readonly<Record<keyof typeof codes, (text: string) => string>>;
 
-/** Styles do nothing without a terminal, with NO_COLOR, or if TERM is dumb. */
+/**
+ * Returns the styles for text that goes to `fd`. They do nothing if there is no terminal, if NO_COLOR is set, or if
+ * TERM is dumb.
+ */
 export const stylesFor = (fd: Descriptor): Styles =>
   process.env.NO_COLOR || isDumb() || !isTerminal(fd) ? plainStyles : colourStyles;
 
@@ -72,7 +78,10 @@ export function withFigure(lines: readonly string[], figure: string | undefined)
   return lines.with(found, [before, piece("bold", figure!), rest.join(figure)] as never) as Line[];
 }
 
-/** Escapes the text of lines, which may contain line ends or terminal codes. */
+/**
+ * Formats lines for printing. Escapes their text, because it may have the name of a file or a token that contains line
+ * ends or terminal codes.
+ */
 export function formatLines(lines: string | readonly Line[], styles: Styles = plainStyles): string {
   const shown = (piece: Piece) => {
     if (typeof piece === "string") return escapeText(piece);

@@ -3,10 +3,10 @@ import { shell } from "#runtime";
 
 // Rows for people: a name and a text, on lines that fit.
 
-/** Items of a list are not split across lines. An empty text makes no row. */
+/** A row of a summary. If its text is a list, no item is split across lines. An empty text makes no row. */
 export type Row = readonly [name: string, text: string | readonly string[]];
 
-/** How to carry a model's embeddings over to another tokenizer. */
+/** Returns the summary row that says how to carry a model's embeddings over from one tokenizer to another. */
 export const embeddingsRow = (before: string, after: string) =>
   [
     "embeddings",
@@ -17,11 +17,14 @@ export const embeddingsRow = (before: string, after: string) =>
 export const usualColumns = 80;
 /** The width of the column of names, with the gap after it. */
 export const nameColumns = 12;
-/** If fewer columns than this remain next to a name, the text goes below it. */
+/** If fewer columns than this remain next to a row's name, the text is put below the name. */
 const textColumnsLeast = 24;
 const narrowIndent = 2;
 
-/** Wraps texts on a terminal. Elsewhere each row is one line, for `grep`. */
+/**
+ * Formats rows as lines with aligned texts. On a terminal, a text that is too wide is wrapped; elsewhere each row is
+ * one line, for `grep`.
+ */
 export function rowLines(
   rows: readonly Row[],
   columns: number | null = null,
@@ -48,7 +51,7 @@ function linesOf(text: string | readonly string[], width: number): string[] {
   return packedLines(typeof text === "string" ? itemsOf(whole, width) : text.map(escapeText), width);
 }
 
-/** Only a line of one item may be wider than `width`. */
+/** Fills lines with as many items as fit into `width` columns. Only a line of one item may be wider. */
 export function packedLines(items: readonly string[], width: number): string[] {
   const lines: string[] = [];
   let used = 0;
@@ -65,11 +68,14 @@ export function packedLines(items: readonly string[], width: number): string[] {
   return lines;
 }
 
-/** A phrase that is still too wide is split at spaces. */
+/** Splits a text at commas and semicolons. A phrase that is still too wide is split at spaces. */
 const itemsOf = (text: string, width: number): string[] =>
   text.split(/(?<=[,;]) /).flatMap((phrase) => (widthOf(phrase) <= width ? [phrase] : phrase.split(" ")));
 
-/** Shows as many names as fit, but at least the first, and the number of the others. */
+/**
+ * Formats names, separated by commas, in at most `width` columns: as many as fit, but at least the first, and the
+ * number of the others.
+ */
 export function namesWithin(names: readonly string[], width: number): string {
   const text = names.join(", ");
   if (names.length < 2 || widthOf(text) <= width) return text;
@@ -82,7 +88,7 @@ export function namesWithin(names: readonly string[], width: number): string {
 export const withCommas = (items: readonly string[]) =>
   items.map((item, i) => item + (i < items.length - 1 ? "," : ""));
 
-/** A Chinese character takes two columns. */
+/** Returns the width of a text on a terminal, where a Chinese character takes two columns. */
 export const shownWidth = (text: string): number => Bun.stringWidth(text);
 
 /** Returns the width of a text after escaping. */

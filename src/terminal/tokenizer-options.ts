@@ -22,7 +22,7 @@ export const readSupplements = async ({
   specialTokensAsText,
 });
 
-/** Finds the tokenizer of `--tokenizer`, without reading its files. */
+/** Finds the tokenizer that `--tokenizer` names, without reading its files. Adds what `readSupplements` returns. */
 export const tokenizerOf = async (asked: Asked) => ({
   ...findTokenizer(asked.tokenizer!),
   ...(await readSupplements(asked)),
@@ -32,7 +32,9 @@ type FoundWithSupplements = Awaited<ReturnType<typeof readSupplements>> &
   Pick<FoundTokenizer, "path"> &
   Partial<FoundTokenizer>;
 
-/** `isDecoded` says whether ids will be decoded. */
+/**
+ * Loads the tokenizer, and warns about its settings that are not applied. `isDecoded` says whether ids will be decoded.
+ */
 export async function open(
   { name, path, pattern, specialTokens, specialTokensAsText }: FoundWithSupplements,
   isDecoded: boolean,

@@ -6,6 +6,7 @@ import type { CompareAnswer } from "../playground-job.ts";
 import { messageOf } from "./page-parts.ts";
 import type { Session } from "./session.ts";
 
+/** Compares the trained tokenizer with another, on the beginning of the corpus or on a text that the reader types. */
 export class CompareView {
   private file: File | undefined;
   private readonly chooser = h("input", {

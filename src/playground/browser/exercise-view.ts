@@ -3,7 +3,7 @@ import type { Question } from "../exercise-list.ts";
 import { plainField } from "./page-parts.ts";
 import type { Session, Thread } from "./session.ts";
 
-/** Exercises on the beginning of the corpus, or on the reader's text. */
+/** Exercises on the beginning of the corpus, or on a text that the reader types. Answers are shown only on request. */
 export class ExerciseView {
   private readonly text = h("textarea.mono", {
     id: "exercise-text",

@@ -10,7 +10,7 @@ import { TokenView } from "./token-view.ts";
 import { TrainView } from "./train-view.ts";
 import { WatchView } from "./watch-view.ts";
 
-// The page's workers run the same script, so the file contains the kernel once.
+// The page and its workers run the same script, so that the file contains the kernel only once.
 
 function openPage(): void {
   const session = new Session();

@@ -18,7 +18,10 @@ export type Trained = TrainAnswer & {
 const startThread = (hear: (progress: StageProgress) => void): Thread =>
   new jobs.Thread("the worker", startScript() as unknown as WorkerThread, hear);
 
-/** Each training has its own worker. A cancelled one leaves the previous result. */
+/**
+ * The training that the page shows. Each training has its own worker. If a training is cancelled, the page keeps the
+ * previous result.
+ */
 export class Session {
   trained: Trained | undefined;
   private running: Thread | undefined;
@@ -48,7 +51,7 @@ export class Session {
     }
   }
 
-  /** Each listener runs in a task of its own: the page is painted in between. */
+  /** Runs the listeners one after the other, each in a task of its own, so that the page is painted in between. */
   private async tellAll(trained: Trained): Promise<void> {
     for (const take of this.listeners) {
       if (trained !== this.trained) return;

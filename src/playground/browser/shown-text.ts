@@ -6,20 +6,23 @@ type Placed = TextBlock & {
   readonly element: HTMLElement;
   top: number;
   bottom: number;
-  /** Left, top, width and height of each unit, in pixels relative to the text. */
+  /** The left, top, width and height of each unit, in pixels relative to the text; undefined if not measured yet. */
   boxes: Float32Array | undefined;
 };
 
 const colourNames = ["k0", "k1", "k2", "k3", "ink", "rule", "s0"] as const;
 type Colours = Record<(typeof colourNames)[number], string>;
 
-/** Colours are also painted this many pixels outside the viewport: scrolling shows them at once. */
+/** Colours are also painted up to this many pixels outside the viewport, so that scrolling shows them at once. */
 const aroundPixels = 80;
 
 /** A part of a token on one line. */
 type Box = [left: number, top: number, right: number, bottom: number];
 
-/** The colours are painted on a canvas under the text, so no line shifts between steps. */
+/**
+ * A text coloured by its tokens after any number of merges. The colours are painted on a canvas under the text, so its
+ * elements never change, and no line shifts from one step to the next.
+ */
 export class ShownText {
   private readonly canvas = document.createElement("canvas");
   private readonly lines = document.createElement("div");
@@ -130,7 +133,7 @@ export class ShownText {
     for (const [left, top, right, bottom] of boxes) pen.strokeRect(left, top, right - left, bottom - top);
   }
 
-  /** Adds the boxes of the next merge's occurrences to `framed`. */
+  /** Paints the tokens of a block, and adds the boxes of the next merge's occurrences to `framed`. */
   private drawBlock(block: Placed, framed: Box[]): void {
     const { pen, merges } = this;
     const { joinedBy } = this.text!;
@@ -139,7 +142,8 @@ export class ShownText {
     const find = this.finder(block);
     for (let w = 0; w + 1 < wordStarts.length; w++) {
       const [from, to] = [wordStarts[w]!, wordStarts[w + 1]!];
-      // Words alternate between two pairs of colours: a change in one recolours no other.
+      // Even and odd words have a pair of colours each, and every word starts with the first of its pair. So a change
+      // in one word recolours no other word.
       const colours = (firstWord + w) % 2 === 0 ? [k0, k1] : [k2, k3];
       let index = 0;
       forEachToken(this.text!, merges, [from, to], (token, start, end) => {
@@ -152,7 +156,10 @@ export class ShownText {
     }
   }
 
-  /** Returns a function that finds a token's boxes in canvas pixels. Call it with tokens in order. */
+  /**
+   * Returns a function that finds the boxes of a token in canvas pixels. That function must be called with tokens in
+   * order.
+   */
   private finder(block: Placed): (start: number, end: number) => Box[] {
     block.boxes ??= this.measure(block);
     const { boxes, unitStarts } = block;
@@ -234,6 +241,10 @@ export class ShownText {
     }
   }
 
+  /**
+   * Handles a key: the left and right arrows move the cursor from token to token, and Enter chooses the token at the
+   * cursor.
+   */
   private press(event: KeyboardEvent): void {
     const { key } = event;
     if (event.altKey || event.ctrlKey || event.metaKey || this.text === undefined) return;

@@ -9,7 +9,7 @@ const absorbersMost = 12;
 
 const title = "Why is this token here?";
 
-/** Why a token exists, which words contain it, and which tokens absorbed it. */
+/** Shows why a token exists: how it was created, which words contain it, and which tokens absorbed it. */
 export class TokenView {
   element = dom.section("tree", title, null);
   private draw: (token: unpacked.Token) => void = () => {};
@@ -34,7 +34,7 @@ export class TokenView {
     });
   }
 
-  /** Shows the token with this number in the merge engine, and focuses it. */
+  /** Shows the token that has this number in the merge engine, and moves the focus there. */
   show(number: number): void {
     const { learned, vocabulary } = this.session.trained!;
     this.draw(tokenOf(learned, vocabulary, number));
@@ -58,7 +58,7 @@ export class TokenView {
     ];
   }
 
-  /** Shows the words that contained a token, and the tokens that absorbed it. */
+  /** Shows the words that contained a token, which the worker finds, and the tokens that absorbed it. */
   private historyOf(token: unpacked.Token): dom.Child {
     const trained = this.session.trained!;
     const { merged } = trained.vocabulary;

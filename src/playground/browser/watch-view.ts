@@ -9,7 +9,7 @@ import { ShownText } from "./shown-text.ts";
 
 const runnersUp = 6;
 const calmMs = 1000;
-/** How long the slider must rest before the pairs are counted. */
+/** How long the slider must rest, in milliseconds, before all pairs of the corpus are counted. */
 const restMs = 60;
 
 /** The text after any number of merges: a slider, the next merge, and its runners-up. */
@@ -79,7 +79,7 @@ export class WatchView {
   private places: Uint32Array = new Uint32Array(0);
   private timer: ReturnType<typeof setTimeout> | undefined;
   private asking: ReturnType<typeof setTimeout> | undefined;
-  /** Whether a request is running. After it, the latest step is requested. */
+  /** Whether a request is running. There is only one at a time; after it, the latest step is requested. */
   private isAsking = false;
 
   constructor(
@@ -184,7 +184,7 @@ export class WatchView {
     this.told.textContent = `${mergeTrees.shownToken(token)} : id ${id}, ${origin}. Press it to see why it is there.`;
   }
 
-  /** Has the worker count the pairs of the corpus, and shows the most frequent ones. */
+  /** Has the worker count the pairs of the corpus after the merges made so far, and shows the most frequent pairs. */
   private async askRunnersUp(): Promise<void> {
     if (this.isAsking) return;
     this.isAsking = true;
@@ -220,7 +220,10 @@ export class WatchView {
     });
   }
 
-  /** Playing accelerates, so that even 100,000 merges take about a minute. */
+  /**
+   * Plays or pauses. Playing accelerates, so that even 100,000 merges take about a minute; with reduced motion, it
+   * makes one merge at a time.
+   */
   private play(isPlaying: boolean): void {
     clearTimeout(this.timer);
     this.timer = undefined;
