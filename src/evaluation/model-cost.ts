@@ -4,7 +4,10 @@ import { asOption, type Message, messages, nearest, phrase, UserError, usageErro
 // What a vocabulary costs a model: the shape of the model's layers, from options or a config.json, and the
 // formulas of docs/evaluate.md.
 
-/** The shape of a model, without normalization, biases and position embeddings: less than 1 % of the weights. */
+/**
+ * The shape of a decoder model. It leaves out normalization, biases and position embeddings, which have less than 1 %
+ * of the weights.
+ */
 export type Shape = {
   /** Width of the residual stream, the embedding and the head. */
   readonly d: number;
@@ -49,7 +52,10 @@ export type ModelCost = {
   readonly headFlopsShare: number;
 };
 
-/** A matrix costs twice its number of weights in FLOPs per token; the embedding, a lookup, none. */
+/**
+ * Computes the costs. A matrix costs twice its number of weights in FLOPs per token; the embedding costs none, because
+ * it is a lookup.
+ */
 export function modelCost(shape: Shape, idCount: number): ModelCost {
   const { d, layers, heads, headDim, experts, window, context, fullLayers, tied } = shape;
   const attention = 2 * d * headDim * (heads + shape.kvHeads);
@@ -103,10 +109,15 @@ const names = {
 /** Fields that may be 0. */
 const mayBeZero = new Set<keyof Shape>(["gated", "sharedFfn", "denseLayers", "window", "fullLayers", "tied"]);
 const mayBeOne = new Set<keyof Shape>(["gated", "tied"]);
-/** Larger than in any model, and small enough that products are exact enough to show. */
+/**
+ * The largest number accepted. It is larger than in any model, and small enough that products are exact enough to show.
+ */
 const largest = 10_000_000;
 
-/** Later values take precedence. Each is a list of NAME=N, or the path of a config.json. */
+/**
+ * Combines the values of an option into a shape; later values take precedence. Each value is a list of NAME=N, or the
+ * path of a config.json, whose text `readFile` returns.
+ */
 export function readShape(
   values: readonly string[],
   option: Message,
@@ -192,7 +203,10 @@ function settle(given: Given, refuse: Refuse): Shape {
 
 type Config = { readonly [name: string]: unknown };
 
-/** Values of `model_type`, each with what its config.json may leave out. */
+/**
+ * The supported values of `model_type`, each with what its config.json may leave out: whether feed-forward blocks are
+ * gated, and whether embedding and head are one matrix.
+ */
 const kinds = new Map(
   [
     {
@@ -306,7 +320,10 @@ class ConfigReader {
     return Array.from({ length: layers }, (_, layer) => layer).filter(isDense).length;
   }
 
-  /** Returns the window, and the number of layers that attend to the whole context. */
+  /**
+   * Returns the window of attention, and the number of layers that attend to the whole context; nothing if no layer has
+   * a window.
+   */
   windows(layers: number): Given {
     const { layer_types: types, use_sliding_window: isUsed } = this.config;
     if (Array.isArray(types)) {
