@@ -89,7 +89,7 @@ export class EncodingKernel {
 
   /**
    * Appends the `idCount` ids of the last kernel call to `out`. Copies a few ids one by one, because creating a view
-   * would take longer. Throws if `idCount` is below 0: memory ran out.
+   * would take longer. Throws if `idCount` is below 0, which means that memory ran out.
    */
   takeIds(idCount: number, out: IdBuffer): void {
     if (idCount < 0 || idCount > copiedIdsMax) {
@@ -301,7 +301,9 @@ export class IdBuffer {
     return taken;
   }
 
-  /** Removes and returns the gathered ids. They are valid until the next id is added. */
+  /**
+   * Removes and returns the gathered ids, which stay valid until the next id is added. The buffer keeps their memory.
+   */
   flush(): Uint16Array | Uint32Array {
     const gathered = this.ids.subarray(0, this.count);
     this.forget();
@@ -325,7 +327,7 @@ export class IdBuffer {
     this.count = 0;
   }
 
-  /** Releases most of the memory if the buffer is empty and large. */
+  /** Releases most of the memory if the buffer is empty and has grown for a long text. */
   shrink(): void {
     if (this.count > 0 || this.ids.length <= keptIdsMax) return;
     this.ids = this.allocate(keptIdsMax);

@@ -19,7 +19,7 @@ export const encodeShort = (parts: TokenizerParts, text: string): number[] => sh
 const cacheShrinkBits = scaled(8, 0);
 
 /**
- * Returns a function that encodes short texts. Each call says whether special tokens are read as text instead of being
+ * Returns a function that encodes short texts. A call may say whether special tokens are read as text instead of being
  * found.
  */
 export function shortEncoder(

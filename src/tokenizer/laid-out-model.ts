@@ -8,7 +8,8 @@ import type { TokenizerParts } from "./tokenizer-parts.ts";
 
 /**
  * LaidOutModel: the memory and the variables of an instance of the kernel's encoding module that has a tokenizer and
- * has seen no text. Addresses begin at 0, so the bytes are valid in any other instance.
+ * has seen no text. Each instance has a memory of its own, with addresses from 0 on, so the bytes are valid in any
+ * other instance.
  *
  *   PART        TYPE      MEANING
  *   areas       u32[3]    address, size and fill byte of each area that is not all zeros, by ascending address. The

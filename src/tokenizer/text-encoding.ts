@@ -36,8 +36,8 @@ export class TextNotes {
   }
 
   /**
-   * The size in bytes of the text's first token, with the whitespace that it strips; undefined unless it is an added
-   * token.
+   * The size in bytes of the text's first token with the whitespace that it strips, if that token is an added token;
+   * otherwise undefined.
    */
   get firstTokenBytes(): number | undefined {
     const { list } = this;
@@ -162,8 +162,8 @@ export class TextEncoding extends TextChain {
 }
 
 /**
- * `pushUntil` encodes a text in steps. A step takes `bytesOfId` code units or bytes for each id still missing, but at
- * least `stepBytesLeast`.
+ * How many code units or bytes a step of `pushUntil` takes for each id still missing, and the fewest that it takes
+ * before the end of the text.
  */
 const bytesOfId = 4;
 const stepBytesLeast = scaled(64, 4);

@@ -151,8 +151,8 @@ function sizeAfter(vocabulary: Vocabulary, merges: number): number {
 }
 
 /**
- * Returns the largest number of merges with which the vocabulary has `wanted` ids without reserved tokens. Returns null
- * if it has more ids even without merges.
+ * Returns the largest number of merges with which the vocabulary, without reserved tokens, has `wanted` ids; null if no
+ * number of merges gives this size.
  */
 function mergesAtSize(vocabulary: Vocabulary, wanted: number): number | null {
   const { mergeCount, tokenIds, entries } = vocabulary;

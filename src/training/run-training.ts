@@ -33,7 +33,9 @@ import {
 export type TrainingInput = {
   /** The run, as training.json describes it. */
   readonly command: Pick<Run, "command" | "arguments">;
-  /** The named files. There may be none if other inputs are given, or if an extension learns nothing. */
+  /**
+   * The named files. There may be none if languages, texts or word counts are given, or if an extension learns nothing.
+   */
   readonly files: readonly string[];
   readonly texts?: Texts | undefined;
   /** Words in memory. */

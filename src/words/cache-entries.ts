@@ -39,7 +39,7 @@ const tailBytes = 16;
 const aboutBytesMax = 4096;
 const blockBytes = scaled(1 << 20, 64);
 
-/** Turns a counts file of this run into an entry at `path`, on the same file system. */
+/** Turns a counts file of this run into an entry, and moves it to `path`, which must be on the same file system. */
 export function makeEntry(
   countsPath: string,
   path: string,
@@ -251,7 +251,9 @@ function fill(path: string, fd: number, into: Uint8Array, offsetByte: number): U
   return into;
 }
 
-/** How many entries are added in one pass. Each is an open file with a frame in memory. */
+/**
+ * How many entries are added in one pass. There is a limit, because each entry is an open file with a frame in memory.
+ */
 const entriesAtOnce = scaled(64, 1);
 
 /** Adds up entries, sorted by the words' bytes. Yields between slices of some milliseconds. */

@@ -126,8 +126,8 @@ const tablesOf = (rests: readonly ThreadWords[]): AllTables => ({
 });
 
 /**
- * Whether the threads add up their words in slices: if there are at least `wordsLeast` words and no sorted runs, and if
- * memory suffices. Otherwise, the main thread adds up table after table (`gather`).
+ * Whether the threads add up their words in slices: if several threads have at least `wordsLeast` words in all and no
+ * sorted runs, and if memory suffices. Otherwise, the main thread adds up table after table (`gather`).
  */
 export function canSlice(
   rests: readonly ThreadWords[],
@@ -171,14 +171,15 @@ function addStatistics(sum: RangeStatistics, found: RangeStatistics): void {
  */
 function* gather(counter: SpillingCounter, threads: ThreadWords[]): Generator<undefined, SortedRun[]> {
   const runs = threads.flatMap((thread) => thread.runs);
-  // The thread with the most words comes first: the counter takes over its memory.
+  // The thread with the most words comes first, because the counter takes over the memory of the first thread, and adds
+  // the words of the others.
   threads.sort((a, b) => b.words.tables.distinctWordCount - a.words.tables.distinctWordCount);
   for (const { words } of threads) yield* counter.absorb(words);
   yield* counter.finish(runs);
   return [...runs, ...counter.runs];
 }
 
-/** The number of names given so far. Each writer of sorted runs has a name of its own. */
+/** The number of names given so far. It gives each writer of sorted runs a name of its own. */
 let nameCount = 0;
 const nextName = () => String(nameCount++);
 

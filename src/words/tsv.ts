@@ -323,7 +323,10 @@ function stableByFallingCount(counts: Float64Array, order: Uint32Array): Uint32A
   return words;
 }
 
-/** Returns the 16 bits of `count` from the bit with the value `unit` on. Exact below 2^53. */
+/**
+ * Returns the 16 bits of `count` that begin at the bit with the value `unit`, a power of two. The result is exact for
+ * whole numbers below 2^53.
+ */
 function digitOf(count: number, unit: number): number {
   return Math.floor(count / unit) % digitSize;
 }
