@@ -44,8 +44,8 @@ beforeAll(() => {
 });
 
 /**
- * Returns the first parts of the probe text, in many scripts, and then text in English and code, so that tokens of each
- * kind are learned.
+ * Returns the first parts of the probe text, which are in many scripts, and then English and code, so that tokens of
+ * each kind are learned.
  */
 function corpusText(): string {
   const { parts } = JSON.parse(readFileSync(join(root, "docs/probe-1.json"), "utf8"));

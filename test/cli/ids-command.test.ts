@@ -183,7 +183,7 @@ describe("files of ids", () => {
       expect(looks(path).stderr).toContain(`read as uint16, every second id is ${second}`);
       for (const type of ["uint16", "uint32"]) expect(looks(path, "--dtype", type).code).toBe(0);
     }
-    // 16-bit ids that do not look like 32-bit ones.
+    // These 16-bit ids do not look like 32-bit ones, so they are accepted.
     for (const ids of [
       [500, 7, 400, 0],
       [1, 0, 2, 0, 3, 0, 1, 0, 2, 3],

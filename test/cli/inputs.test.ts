@@ -66,7 +66,8 @@ describe("files that are not text", () => {
       const line = `cat a.zip.gz | "$0" ${command} --text - -q -w 1`;
       expect(shell(line)).toEqual([1, expect.stringContaining("error: standard input is a zip archive")]);
     }
-    // Pipes are copied to numbered files. The path of the second is a prefix of the eleventh's.
+    // Pipes are copied to numbered files. The path of the second copy is a prefix of that of the eleventh, but the
+    // error must name the eleventh pipe.
     const pipes = [..."abcdefghijk"].map((name) => `pipe-${name}`);
     const fill = pipes.map(
       (pipe) => `mkfifo ${pipe}; cat ${pipe === "pipe-k" ? "a.zip.gz" : "a.txt"} > ${pipe} &`,

@@ -143,7 +143,7 @@ test("a model card is written on request, and names no file", () => {
   expect(card).toContain("- **Pretokenizer**: `gpt2`.\n- **llama.cpp**: pre-tokenizer gpt-2.\n");
   expect(card).toContain("- **Trained on**: 540 bytes of text in 1 document, ");
   expect(card).not.toContain("secret");
-  // Invisible characters, some of which end a line or change the direction of writing.
+  // Invisible characters must be escaped, because some of them end a line or change the direction of writing.
   const marks = ["\u202e", "\u2066", "\u2028", "\u2029", "\u0085", "\u200b", "\u061c"];
   const marked = trainCard("--model-card", "-s", `<${marks.join("")}>`, "-p", `${marks.join("")}|.`).card!;
   for (const mark of marks) expect(marked).not.toContain(mark);

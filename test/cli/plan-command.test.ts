@@ -323,7 +323,7 @@ test("parts, joined in order, are the ids of the whole", () => {
   const expected = whole(...plain);
   expect(joined(encodeParts(lines, 3, "bin", ...plain, "-w", "2")).equals(expected)).toBe(true);
   expect(joined(encodeParts(lines, 4, "npy", ...plain), 128).equals(expected)).toBe(true);
-  // One part for each range. The parts that end an input or a record append the token.
+  // Encodes one part for each range. The token is appended by the parts that end an input or a record.
   const appending = [...plain, "--append-token", special];
   expect(joined(encodeParts(lines, 1, "bin", ...appending)).equals(whole(...appending))).toBe(true);
 });
