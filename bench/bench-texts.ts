@@ -11,13 +11,13 @@ export const end = "<|endoftext|>";
 const root = join(import.meta.dir, "..");
 const bpe = join(root, "dist/bpe");
 
-/** What is made from the texts is in `home`. */
+/** The texts that are trained on and encoded. What is made from them is in `home`. */
 export class BenchTexts {
   /** Paths of the texts, sorted. */
   readonly paths: readonly string[];
   private readonly tokenizers = new Map<string, string>();
 
-  /** `corpora` is a directory with `*.txt`. */
+  /** `corpora` is a directory with `*.txt`. Without it, the text is made from the declaration of human rights. */
   constructor(
     private readonly home: string,
     corpora: string | undefined,

@@ -6,7 +6,10 @@ export type Goal = {
   /** The beginning of the row's name. */
   readonly row: string;
   readonly measure: "seconds" | "processorSeconds" | "megabytes";
-  /** Another cost of the row, by name: the goal is about the quotient. */
+  /**
+   * Another cost of the row, by name: the goal is about the quotient of the two. Without it, the goal is about `bpe`
+   * alone.
+   */
   readonly other?: string;
   /** The smallest quotient that reaches the goal: the cost of `other`, divided by that of `bpe`. */
   readonly least?: number;

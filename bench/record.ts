@@ -19,7 +19,7 @@ export function circumstances() {
   };
 }
 
-/** Writes to bench/record/<name>.json, or to the path `name` if it contains a slash. */
+/** Writes a measurement to bench/record/<name>.json, or to the path `name` if it contains a slash. */
 export function keepRecord(name: string, measurement: object): void {
   const path = name.includes("/") ? name : `${import.meta.dir}/record/${name}.json`;
   writeFileSync(path, `${JSON.stringify({ ...circumstances(), ...measurement }, null, 2)}\n`);
@@ -34,7 +34,7 @@ export function median(values: readonly number[]): number {
   return (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2;
 }
 
-/** Runs a command, which must succeed. */
+/** Runs a command, which must succeed. Returns its time, the processor time of all its threads, and its output. */
 export function runProcess(command: string[]) {
   const startMs = performance.now();
   const { exitCode, stdout, stderr, resourceUsage } = Bun.spawnSync(command);

@@ -26,7 +26,7 @@ const options = {
   write: { type: "boolean", default: false },
 } as const;
 
-/** Ends the program if an option is unknown, such as --help. */
+/** Reads the options. Prints the usage and ends the program if one is unknown, such as --help. */
 function readOptions() {
   try {
     return parseArgs({ options }).values;

@@ -1,6 +1,9 @@
 import { table } from "./markdown.ts";
 
-/** The names of `bpe` and its variants begin with `bpe`: "bpe, before", "bpe, plain". */
+/**
+ * The cost of a program, as far as known. Only the names of `bpe` and its variants begin with `bpe`: "bpe, before",
+ * "bpe, plain".
+ */
 export type Cost = {
   readonly name: string;
   readonly seconds?: number;
@@ -42,7 +45,7 @@ function ratio(costs: readonly Cost[]): string {
   return String(Number((secondsOf(theirs) / secondsOf(ours)).toPrecision(2)));
 }
 
-/** Formats seconds, processor seconds, and MB. A number is bold if no other of the costs is smaller. */
+/** Formats a cell: seconds, processor seconds, and MB. A number is bold if no other of the given costs is smaller. */
 export function cell(cost: Cost | undefined, costs: readonly Cost[]): string {
   if (cost === undefined) return "–";
   const bold = (key: "seconds" | "processorSeconds" | "megabytes") => {
@@ -99,7 +102,10 @@ export function readmeTable(rows: readonly Row[]): string {
   );
 }
 
-/** Replaces the table that has the same first line as `made`. */
+/**
+ * Returns the page after replacing its table with `made`. The table on the page is the one with the same first line as
+ * `made`.
+ */
 export function withTable(page: string, made: string): string {
   const head = made.slice(0, made.indexOf("\n")).replace(/[|*+?.()[\]{}\\^$]/g, "\\$&");
   return page.replace(new RegExp(`^${head}\n(?:\\|.*\n)+`, "m"), () => `${made}\n`);

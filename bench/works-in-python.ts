@@ -41,7 +41,10 @@ export class LibraryComparison {
     private readonly rounds: number,
   ) {}
 
-  /** HF's next release is in a separate environment. */
+  /**
+   * Returns the costs of one table, either for tools that return lists or for tools that return arrays. HF's next
+   * release is in an environment of its own (peers-rc).
+   */
   costs(title: string, form: "lists" | "arrays"): Cost[] {
     const environments = ["peers", "peers-rc"].filter((name) =>
       existsSync(join(root, "dist", name, "bin/python")),
@@ -75,7 +78,7 @@ export class LibraryComparison {
   }
 }
 
-/** Published tokenizers: their names in rows, and their directories. */
+/** Published tokenizers that `test/oracles/real/setup.ts` installs: their names in rows, and their directories. */
 const published = [
   ["o200k", "gpt-4o"],
   ["Llama 3", "llama-3"],
@@ -115,10 +118,14 @@ type FirstTable = {
 
 export const threadsOf = (count: number) => (count === 1 ? "one thread" : "two threads");
 
-/** A library that fails, or whose ids differ from those of `bpe`, has no costs. */
+/**
+ * Measures a process's first calls, which return arrays, and returns a row for each. A library that fails, or whose ids
+ * differ from those of `bpe`, has no costs.
+ */
 export function firstCalls({ text, tokenizer, libraries, unit, threads, runs }: FirstCalls): Row[] {
   if (threads.length === 0) return [];
-  // The characters of each of the two parts. Both fit even if every character has two bytes.
+  // The number of characters of each of the two parts: 10 million, or fewer, so that both fit even if every character
+  // has two bytes.
   const size = Math.min(10e6, Math.floor(statSync(text).size / 4));
   const options = {
     only: libraries.join(),

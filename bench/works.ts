@@ -108,7 +108,7 @@ function own({ before }: Setting, ...args: string[]): Cost[] {
   return inTurns({ bpe: [bpe, ...args], ...older }, shortRounds);
 }
 
-/** Compares two tokenizers of the same size and training text: one with superwords, one without. */
+/** Times encoding with two tokenizers of the same size, trained on the same text: one with superwords, one without. */
 function encodeWithSuperwords(
   { texts, home, rounds, before }: Setting,
   path: string,
@@ -281,7 +281,10 @@ function starts(setting: Setting, path: string): Work[] {
   return [...worksOf(version, { isQuick: true }), ...worksOf(others, { isQuick: false })];
 }
 
-/** In `--quick`, gigatoken is the only other library, and fewer measurements are made. */
+/**
+ * Returns a work for each published tokenizer that is installed, or for one trained here if there is none: encoding to
+ * arrays in Python. In `--quick`, gigatoken is the only other library, and fewer measurements are made.
+ */
 function arrays({ isQuick, rounds, texts }: Setting, text: string): Work[] {
   const found = publishedTokenizers();
   const trained = () => ({ name: "trained", path: join(texts.tokenizerOf(text), "tokenizer.json") });

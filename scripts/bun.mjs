@@ -1,6 +1,5 @@
 // Runs the pinned Bun with the given arguments: `node scripts/bun.mjs test`.
 //
-//
 // If install scripts are disabled, the binary is only in the package of the platform. So this package is searched
 // first.
 import { spawnSync } from "node:child_process";

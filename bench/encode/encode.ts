@@ -34,7 +34,7 @@ if (text === undefined || directory === undefined) {
 
 type Run = {
   seconds: number;
-  /** The time of the call for other tools in Python, and of the whole process otherwise. */
+  /** Processor time of all threads, in seconds: of the call for other tools in Python, else of the whole process. */
   processorSeconds: number;
   callSeconds?: number;
   idCount: number;

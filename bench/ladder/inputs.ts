@@ -12,7 +12,7 @@ export function writeInstalledText(path: string): void {
   writeFileSync(path, Buffer.concat(files.map((file) => readFileSync(`${root}/${file}`))));
 }
 
-/** Makes a file for each number of words. A smaller one has the first words of a larger one. */
+/** Makes a file of words for each number of words. A smaller file has the first words of a larger one. */
 export function makeInputs(textPath: string, directory: string, wordCounts: readonly number[]): string[] {
   const wordCountMax = Math.max(...wordCounts);
   const tsvPath = `${directory}/words.tsv`;

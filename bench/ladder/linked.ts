@@ -26,7 +26,10 @@ type Chain = { tokens: Int32Array; prev: Int32Array; next: Int32Array; weights: 
 type Occurrences = { count: number; positions: number[] };
 type OccurrenceIndex = Map<PairKey, Occurrences>;
 
-/** The heap is corrected lazily: the count of an entry is an upper bound. */
+/**
+ * Learns merges on linked positions. The count of an entry in the heap is an upper bound, which is corrected when the
+ * entry reaches the top.
+ */
 export const linked: Strategy = {
   name: "linked",
   update: "neighbours of an occurrence, found by links",
@@ -103,7 +106,7 @@ function addOccurrence(index: OccurrenceIndex, pair: PairKey, weight: number, po
   }
 }
 
-/** Returns the best pair: the first top of the heap with a current count. */
+/** Returns the best pair: the first top of the heap with a current count. Pairs without occurrences are dropped. */
 function takeBest(heap: Heap, index: OccurrenceIndex, tokenBytes: TokenBytes): PairKey | undefined {
   while (heap.size > 0) {
     const pair = heap.pairs[0]!;
@@ -153,7 +156,10 @@ function mergePositions(
   }
 }
 
-/** Does nothing for the pair being merged, which is no longer in the index. */
+/**
+ * Subtracts the weight of an occurrence from the count of its pair. Does nothing for the pair being merged, which is no
+ * longer in the index.
+ */
 function lose(index: OccurrenceIndex, pair: PairKey, weight: number): void {
   const occurrences = index.get(pair);
   if (occurrences !== undefined) occurrences.count -= weight;

@@ -14,7 +14,10 @@ export type RungResult = {
   readonly whole: Point[];
 };
 
-/** `ms` and `cpuMs` have one number for each round. The last row is `bpe`. */
+/**
+ * Times of `bpe` and other rungs on the largest input. `ms` and `cpuMs` have one number for each round. The last row is
+ * `bpe`.
+ */
 export type Comparison = {
   readonly wordCount: number;
   readonly mergeCount: number;

@@ -89,7 +89,8 @@ function timeRung(rung: Rung, result: RungResult, input: string, wordCount: numb
   const mergesThere = reference.length / mergeSize;
   const last = Math.min(mergeCountMax, mergesThere);
   const wanted = mergeCounts.filter((count) => count < last);
-  // A rung that is not incremental needs a separate run for each number of merges.
+  // If a run for few merges is not the beginning of a long one (`isIncremental`), each number of merges in the report
+  // needs a separate run.
   const separate = rung.isIncremental ? [] : wordCount === wordCountHeld ? wanted : [mergeCountHeld];
   const runs = [...separate.filter((count) => count < last), last];
   for (const mergeCount of runs) {

@@ -1,11 +1,14 @@
 import type { WordTable } from "../../src/words/word-table.ts";
 
-/** The merges so far, in order. Merge k makes token 256 + k. */
+/** The merges so far, in order. Ids 0 to 255 are bytes, and merge k makes token 256 + k. */
 export type Learned = { readonly left: number[]; readonly right: number[]; readonly counts: number[] };
 
 export const nothingLearned = (): Learned => ({ left: [], right: [], counts: [] });
 
-/** Learns merges, with ties by the `cs336` rule. Yields after every merge, and regularly before the first. */
+/**
+ * A rung of the ladder: an algorithm that learns merges, with ties by the `cs336` rule. It yields after every merge,
+ * and regularly before the first one, so that its caller can measure the time and stop it.
+ */
 export type Strategy = {
   readonly name: string;
   /** For the report: how the counts are updated after a merge. */

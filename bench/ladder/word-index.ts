@@ -8,7 +8,7 @@ import {
   wordsBetweenYields,
 } from "./step-by-step.ts";
 
-/** For each pair, the words that contain it, or contained it before a merge. */
+/** For each pair, the words that contain it, or contained it before a merge, by their positions in TokenizedWords. */
 export type WordIndex = Map<PairKey, Set<number>>;
 
 export function addToIndex(index: WordIndex, pair: PairKey, word: number): void {

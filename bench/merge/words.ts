@@ -9,7 +9,10 @@ export function readWordLines(path: string): Uint8Array {
   return isTsvHead(text.toString("latin1", 0, 20)) ? text.subarray(text.indexOf(10) + 1) : text;
 }
 
-/** Parses bytes without creating strings, because such files may have hundreds of MB. */
+/**
+ * Reads words and counts from a `word<TAB>count` file in byte-to-character form. Parses bytes without creating strings,
+ * because such files may have hundreds of MB.
+ */
 export function readWords(path: string, wordCountMax = Number.POSITIVE_INFINITY): WordTable {
   const text = readWordLines(path);
   const byteOf = new Int16Array(0x800).fill(-1);

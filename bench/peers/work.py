@@ -39,7 +39,7 @@ class Job(NamedTuple):
     found: Callable[[Any], list[str]]
     #: Runs before the measurement, so that threads and memory exist.
     warm: Callable[[], Any] = lambda: None
-    #: Runs before processor time and memory are read. Only ended child processes are counted.
+    #: Runs before processor time and memory are read, because a child process is counted only when it has ended.
     end: Callable[[], Any] = lambda: None
 
 
@@ -126,7 +126,7 @@ def train_tokenizers(ask: Ask) -> Job:
         if not ask.special_token:
             tokenizer.train([ask.file], trainer)
         else:
-            # The trainer would also count special tokens, so it gets the text between them.
+            # The trainer would also count special tokens, so it gets the text between them, in lines.
             parts = documents(ask)
             tokenizer.train_from_iterator((line for part in parts for line in re.findall(r"[^\n]*\n|[^\n]+", part)), trainer)
         return tokenizer

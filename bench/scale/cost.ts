@@ -1,10 +1,13 @@
 import { extrapolate, type Growth, growthOf } from "./heaps.ts";
 import type { ScaleRecord } from "./record.ts";
 
-/** Heaps' law is fitted to the largest points, from an eighth of the corpus to all of it. */
+/** The number of points that Heaps' law is fitted to: the largest ones, from an eighth of the corpus to all of it. */
 const fittedPointCount = 4;
 
-/** An assumption about larger sizes: which corpus the additional text resembles. */
+/**
+ * An assumption about larger sizes: which corpus the additional text resembles, and with which exponent (Heaps' law)
+ * its distinct words grow in number.
+ */
 export type Case = {
   readonly title: string;
   readonly name: string;
@@ -58,7 +61,8 @@ export function mergeCostOf(record: ScaleRecord, on: Case, distinctWordCount: nu
     ScaleRecord["merging"][number],
     ScaleRecord["merging"][number],
   ];
-  // Time and memory depend on cells: one for each byte of a distinct word, and one after the word.
+  // Time and memory depend on the number of cells: one for each byte of a distinct word, and one for the boundary after
+  // the word.
   const cellsOf = (point: typeof last) => point.wordBytes + point.distinctWordCount;
   const along = (cells - cellsOf(last)) / (cellsOf(last) - cellsOf(before));
   const peakBytes = Math.max(last.peakBytes * (cells / cellsOf(last)), 0);
@@ -72,7 +76,10 @@ export function mergeCostOf(record: ScaleRecord, on: Case, distinctWordCount: nu
   return { distinctWordCount, wordBytes, cells, peakBytes, mergeSeconds: seconds, tooMuch };
 }
 
-/** Returns the largest corpus whose words can be merged within the program's limits and `memoryBytes`. */
+/**
+ * Returns the size of the largest corpus whose words can be merged within the program's limits and `memoryBytes`, and
+ * the number of these words.
+ */
 export function largestCorpus(record: ScaleRecord, on: Case, memoryBytes: number) {
   const fits = (sizeBytes: number) => {
     const words = extrapolate(on.growth, on.exponent, sizeBytes);

@@ -1,7 +1,8 @@
 /*
  * Heaps' law: a text of n bytes has about V(n) = k n^e distinct words, with e < 1.
  *
- * For a real text, the exponent changes with the size. So an extrapolation also has two extreme cases.
+ * For a real text, the exponent changes with the size. So an extrapolation also has two extreme cases, with the
+ * smallest and the largest exponent between neighbouring points.
  */
 
 export type Point = { readonly sizeBytes: number; readonly distinctWordCount: number };
@@ -37,12 +38,18 @@ export function growthOf(points: readonly Point[]): Growth {
   };
 }
 
-/** Assumes that the number of distinct words grows with this exponent from the largest measured size. */
+/**
+ * Returns the number of distinct words in a text of this size, if their number grows with this exponent from the
+ * largest measured size.
+ */
 export function extrapolate({ from }: Growth, exponent: number, sizeBytes: number): number {
   return from.distinctWordCount * (sizeBytes / from.sizeBytes) ** exponent;
 }
 
-/** Returns the relative error of extrapolating from the smaller half of the points; positive if too high. */
+/**
+ * Returns the relative error of extrapolating from the smaller half of the points to the largest one. It is positive if
+ * the prediction is too high.
+ */
 export function continuationError(points: readonly Point[]): number {
   const growth = growthOf(points.slice(0, Math.ceil(points.length / 2)));
   const last = points.at(-1)!;

@@ -117,7 +117,10 @@ function measurePlanning(): ScaleRecord["planning"] {
   return { rangeCount, cpuSeconds: median(rounds) };
 }
 
-/** Counts every slice separately, like the tasks of a cluster, and adds the slices up. */
+/**
+ * Counts every slice separately, like the tasks of a cluster. Adds the slices up, first with all words, then without
+ * words that are rare in a slice.
+ */
 function measureSlices(): Pick<ScaleRecord, "addingUp" | "leavingOut"> {
   const sizeBytes = corpora.reduce((sum, { text }) => sum + text.length, 0);
   const leavingOut: LeavingOut[] = [];
@@ -240,7 +243,10 @@ function measureMerging(): ScaleRecord["merging"][number] {
   };
 }
 
-/** The record is of 72 million cells: one for each byte of a word, and one for each word. */
+/**
+ * Returns the measurements of bench/merge/peers.ts. The merge engine has 72 million cells for its words: one for each
+ * byte, and one more for each word.
+ */
 function sixMillionWords(): ScaleRecord["merging"][number] {
   const path = join(root, "bench/record/merge-6-million.json");
   const { distinctWordCount, results } = JSON.parse(readFileSync(path, "utf8"));
@@ -253,7 +259,7 @@ function sixMillionWords(): ScaleRecord["merging"][number] {
   };
 }
 
-/** Returns the number of bytes of the words. In the text form, each byte is one character. */
+/** Returns the number of bytes of the words of a counts file in text form, where each byte is one character. */
 function wordBytesOf(tsv: string): number {
   let byteCount = 0;
   let isWord = true;
@@ -267,7 +273,7 @@ function wordBytesOf(tsv: string): number {
   return byteCount;
 }
 
-/** Returns blocks of about 16 KB in a random order, because files are often sorted by content. */
+/** Returns the text in blocks of about 16 KB, in a random order, because files are often sorted by content. */
 function shuffled(text: Uint8Array): Uint8Array {
   const random = randomSource(1);
   const blocks: Uint8Array[] = [];

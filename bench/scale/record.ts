@@ -12,7 +12,10 @@ export type ScaleRecord = {
   readonly memoryBytes: number;
   readonly load: string;
   readonly pattern: string;
-  /** Parts of each corpus, each about twice as large as the previous one. */
+  /**
+   * Parts of each corpus, each about twice as large as the previous one. "all" is a mixture with the same share of each
+   * corpus.
+   */
   readonly growth: readonly { readonly name: string; readonly points: readonly Point[] }[];
   /** `bpe count -w 1 --save-counts`: processor time, start included; median of the rounds. */
   readonly counting: readonly {
@@ -37,7 +40,9 @@ export type ScaleRecord = {
     readonly distinctWordCount: number;
     readonly cpuSeconds: number;
   };
-  /** `bpe train --counts` on the words of the corpora, and merging alone on six million made-up words. */
+  /**
+   * Two measurements: `bpe train --counts` on the words of the corpora, and merging alone on six million made-up words.
+   */
   readonly merging: readonly {
     readonly distinctWordCount: number;
     readonly wordBytes: number;

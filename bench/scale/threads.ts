@@ -57,7 +57,7 @@ async function train(threads: number): Promise<Training> {
   };
 }
 
-/** Returns how fast threads search the corpus for a byte, in GB a second of elapsed time. */
+/** Returns how fast threads search the corpus for a byte that it does not have, in GB a second of elapsed time. */
 async function reading(threads: number): Promise<number> {
   const code = `const text = Bun.mmap(${JSON.stringify(corpus)}); postMessage(0);
     onmessage = ({ data: [start, end] }) => postMessage(Buffer.from(text.buffer, start, end - start).indexOf(0xff));`;

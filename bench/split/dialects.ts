@@ -213,7 +213,7 @@ const note = (what: string) => tally.set(what, (tally.get(what) ?? 0) + 1);
 let texts: string[] = [];
 let differenceCount = 0;
 
-/** Matches every character, because tiktoken drops text that a pattern does not match. */
+/** Returns a pattern that matches every character, because tiktoken drops text that a pattern does not match. */
 const whole = (pattern: string) => `(?:${pattern})|[\\s\\S]`;
 
 async function compare(pattern: string, form: string, engine: "huggingface" | "tiktoken", label: string) {

@@ -28,9 +28,14 @@ const { values: options, positionals: paths } = parseArgs({
   },
 });
 const seed = 20261120;
-/** Files are compared line by line, because only our splitter reads a whole file in bounded time. */
+/**
+ * How many bytes of each file are compared. The file is compared line by line, because only our splitter reads a whole
+ * file in bounded time.
+ */
 const fileSizeBytesMax = 4_000_000;
-/** tiktoken is given every substring of its texts as a token, so it gets only some random texts. */
+/**
+ * How many random texts tiktoken gets. It gets only some, because it is given every substring of its texts as a token.
+ */
 const tiktokenTextCount = 20_000;
 
 function stringsOf(characters: readonly string[], lengthMax: number): string[] {

@@ -1,7 +1,7 @@
 /**
  * Times counting alone, without splitting: bun bench/words/count.ts [file] [rounds]
  *
- * The checksum depends only on words and counts.
+ * The printed checksum depends only on words and counts, so it shows whether the result has changed.
  */
 import { WordCounter } from "../../src/words/word-counter.ts";
 import type { WordTable } from "../../src/words/word-table.ts";

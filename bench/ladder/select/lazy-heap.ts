@@ -11,7 +11,7 @@ export function lazyHeap(counts: PairCounts, tokenBytes: TokenBytes): Selection 
   };
 }
 
-/** Like `lazyHeap`, but rebuilds the heap when most entries are stale. */
+/** Like `lazyHeap`, but rebuilds the heap from the counts when at least three of four entries are stale. */
 export function compactedHeap(counts: PairCounts, tokenBytes: TokenBytes): Selection {
   const heap = createHeap();
   return {

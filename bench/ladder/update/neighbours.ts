@@ -3,7 +3,10 @@ import { leftOf, type PairKey, pairKey, rightOf } from "../pairs.ts";
 import { addToCount, type PairCounts, type TokenizedWords, type Update } from "../step-by-step.ts";
 import { addToIndex, buildIndex, type WordIndex } from "../word-index.ts";
 
-/** Reads only the words that the index has for the pair. Some may no longer contain it. */
+/**
+ * Reads only the words that the index has for the pair, and changes only the counts of pairs next to an occurrence. The
+ * index may also have words that no longer contain the pair.
+ */
 export function updateNeighbours(words: WordTable): Update {
   const tokenized: TokenizedWords = { tokens: [], counts: [] };
   const counts: PairCounts = new Map();
@@ -31,7 +34,10 @@ export function updateNeighbours(words: WordTable): Update {
   };
 }
 
-/** Merges from the left: in "xyxy" the first merge creates (xy, x), which the second replaces with (xy, xy). */
+/**
+ * Merges the pair in a word from the left, one occurrence after the other: in "xyxy" the first merge creates (xy, x),
+ * which the second replaces with (xy, xy).
+ */
 function mergeWithNeighbours(
   tokens: number[],
   count: number,

@@ -4,7 +4,10 @@ import { addToCount, type PairCounts, type TokenizedWords, type Update } from ".
 import { addToIndex, buildIndex, type WordIndex } from "../word-index.ts";
 import { mergeInWord } from "./recount.ts";
 
-/** Reads only the words that contain the pair. */
+/**
+ * Reads only the words that contain the pair. Subtracts all pairs of such a word, merges the pair in the word, and adds
+ * all pairs that the word has then.
+ */
 export function subtractAndAddWords(words: WordTable): Update {
   const tokenized: TokenizedWords = { tokens: [], counts: [] };
   const counts: PairCounts = new Map();
