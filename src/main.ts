@@ -2,7 +2,7 @@
 import { readFileSync, writeSync } from "node:fs";
 import { programVersion } from "#runtime";
 
-/** Python passes long arguments in a file of JSON, whose path is in BPE_ARGUMENTS. */
+/** Python passes arguments that are too long for the system in a file of JSON, whose path is in BPE_ARGUMENTS. */
 const { BPE_CALLER: caller, BPE_ARGUMENTS: listed } = process.env;
 const typed: string[] =
   caller === "python" && listed ? JSON.parse(readFileSync(listed, "utf8")) : process.argv.slice(2);
@@ -18,10 +18,14 @@ function printVersion(): boolean {
   }
 }
 
-/** For this long, code is compiled only after ten times the usual runs (`jitPolicy` in build.ts). */
+/**
+ * How long the engine compiles code only after ten times as many runs as usual (`jitPolicy` in build.ts), because a
+ * short run does nearly everything once.
+ */
 const startMs = 50;
 
-// Exits at once: the event loop would wait some 40 ms for the memory of ended workers.
+// The process is ended explicitly, because the event loop would wait some 40 ms until ended workers have freed their
+// memory.
 if (printVersion()) process.exit(0);
 setTimeout(() => Bun.unsafe.setJITPolicy(1), startMs);
 process.exit(await (await import("./main/run.ts")).run(typed));

@@ -1,7 +1,10 @@
 import { argument, describeValue, typedArrayClass } from "#bytes";
 import { usageError } from "#runtime";
 
-/** Returns a caller's ids; an array of numbers as Float64Array, which can hold numbers that are no ids. */
+/**
+ * Returns a caller's ids: a typed array unchanged, an array of numbers as a Float64Array, which can also hold numbers
+ * that are no ids, such as -1. Throws a usage error for anything else.
+ */
 export function copyGivenIds(call: string, ids: unknown): Uint32Array | Uint16Array | Float64Array {
   const kind = typedArrayClass(ids);
   if (kind === "Uint32Array" || kind === "Uint16Array") {

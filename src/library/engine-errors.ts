@@ -1,6 +1,9 @@
 import { UserError } from "#runtime";
 
-/** @internal Returns a UserError if the engine does not allow WebAssembly or lacks memory for it. */
+/**
+ * @internal Returns a UserError if `error` says that the engine does not allow WebAssembly, or has no more memory for
+ * it. Returns undefined for any other error.
+ */
 export function engineRefusal(error: unknown): UserError | undefined {
   if (!(error instanceof Error) || error instanceof UserError) return undefined;
   if (typeof WebAssembly === "undefined")

@@ -19,7 +19,9 @@ const urlArgument = {
 export const isUrl = (value: unknown): value is URL =>
   Object.prototype.toString.call(value) === "[object URL]" && typeof (value as URL).href === "string";
 
-/** @internal Fetches a `tokenizer.json`. */
+/**
+ * @internal Fetches a `tokenizer.json`. Throws a UserError if that fails, or if the content is not a `tokenizer.json`.
+ */
 export async function fetchTokenizer(
   call: string,
   url: string | URL,
@@ -32,7 +34,7 @@ export async function fetchTokenizer(
   return partsInMemory(bytes, String(url));
 }
 
-/** @internal Reads a `tokenizer.json` in memory, which errors call `name`. */
+/** @internal Reads a `tokenizer.json` in memory, which errors call `name`. The result has no path. */
 export function partsInMemory(bytes: Uint8Array<ArrayBuffer>, name: string): TokenizerParts {
   const parts = withEngineErrors(() => tokenizerOfJson(bytes, name));
   return { ...parts, description: { ...parts.description, path: "" } };

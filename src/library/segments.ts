@@ -45,7 +45,10 @@ export function joinSegments(segments: readonly TextSegment[]): Uint8Array<Array
   return joined;
 }
 
-/** @internal Joins the tokens of texts encoded separately. `lengths` are the lengths of the texts. */
+/**
+ * @internal Joins the tokens of texts that were encoded separately. `lengths` are the lengths of the texts, by which
+ * the positions of later texts are moved.
+ */
 export function joinEncoded(
   parts: readonly EncodedWithOffsets[],
   lengths: readonly number[],

@@ -84,7 +84,7 @@ export class SessionIds {
     return this.bytes[this.byteCount - 1];
   }
 
-  /** Returns the byte position after `unitCount` UTF-16 code units of the text. */
+  /** Returns the byte position of the character that begins after `unitCount` UTF-16 code units of the text. */
   positionOf(unitCount: number): number {
     const { bytes, byteCount } = this;
     let position = 0;
@@ -97,7 +97,10 @@ export class SessionIds {
     return position;
   }
 
-  /** Replaces bytes [start, end) by `bytes`, the joined `segments`. Returns how many leading ids have not changed. */
+  /**
+   * Replaces bytes [start, end) of the text by `bytes`, the joined bytes of `segments`. Returns how many leading ids
+   * have not changed. If it throws, nothing has changed.
+   */
   edit(
     encoding: TextEncoding,
     start: number,
@@ -126,7 +129,10 @@ export class SessionIds {
     this.byteCount += bytes.length - (end - start);
   }
 
-  /** Encodes what the kernel requests after `newBytes` bytes replaced [start, end). Returns the new ids. */
+  /**
+   * Encodes the parts of the text that the kernel requests after bytes [start, end) were replaced by `newBytes` bytes.
+   * Returns the new ids.
+   */
   private encode(encoding: TextEncoding, start: number, end: number, newBytes: number): NewIds {
     const { exports, memory } = editingKernel();
     const { bytes, byteCount, checkpoints, idCount } = this;
@@ -171,7 +177,7 @@ export class SessionIds {
     return found;
   }
 
-  /** Puts new ids in the place of [firstId, endId). Returns how many leading ids have not changed. */
+  /** Puts new ids in the place of the ids [firstId, endId). Returns how many leading ids have not changed. */
   private takeIds({ ids: newIds, checkpoints, firstId, endId }: NewIds): number {
     const { ids, idCount } = this;
     const newEnd = firstId + newIds.length;
@@ -220,7 +226,10 @@ function editSegments(
   return edited;
 }
 
-/** Replaces array[start .. end) of array[0 .. count) by `part`, in the same array if it is large enough. */
+/**
+ * Replaces array[start .. end) of array[0 .. count) by `part`. Returns the same array if it is large enough, else a new
+ * one.
+ */
 function replaced<T extends Uint8Array | Uint16Array | Uint32Array>(
   array: T,
   count: number,

@@ -13,7 +13,10 @@ export const offsetMax = 2 ** 31 - 1;
 /** @internal The ids that a post-processor adds before and after a text. */
 export type IdsAround = { readonly before: readonly number[]; readonly after: readonly number[] };
 
-/** @internal Returns the ids that the post-processor adds around a text. Throws a UserError if it does more. */
+/**
+ * @internal Returns the ids that the post-processor adds before and after a text. Throws a UserError if it changes the
+ * ids in another way.
+ */
 export function idsAround({ postProcessing }: TokenizerParts): IdsAround {
   const { before = [], after = [], obstacle } = postProcessing ?? {};
   if (obstacle !== undefined) throw new UserError(`special tokens cannot be added: ${obstacle}`);
@@ -40,7 +43,10 @@ export function batchWithIdsAround({ ids, offsets }: EncodedBatch, around: IdsAr
   return { ids: all, offsets: moved };
 }
 
-/** @internal Returns the ids that `skipSpecialTokens` drops in decoding. */
+/**
+ * @internal Returns the ids that `skipSpecialTokens` drops in decoding: those of special tokens. Other added tokens
+ * stay.
+ */
 export const specialIdsOf = (parts: TokenizerParts): ReadonlySet<number> =>
   new Set(
     tokenizers

@@ -44,12 +44,17 @@ export class TextCuts {
     return { start: 0, end: this.exports.endOfPart(0, idsMax) >>> 0 };
   }
 
-  /** Returns a part at the end of the text, with at most `idsMax` ids. The text must have more. */
+  /**
+   * Returns a part at the end of the text, with at most `idsMax` ids. The whole text must have more than `idsMax` ids.
+   */
   lastPart(idsMax: number): TextPart {
     return { start: this.exports.startOfLastPart(idsMax) >>> 0, end: this.text.length };
   }
 
-  /** Returns the parts; adjacent ones share at most `overlap` tokens. Throws NoCut if a character has too many ids. */
+  /**
+   * Returns the parts of the text in order, each with at most `idsMax` ids. A part begins with the last `overlap`
+   * tokens of the previous one, or with fewer. Throws NoCut if a single character has more than `idsMax` ids.
+   */
   parts(idsMax: number, overlap: number): TextPart[] {
     const { exports } = this;
     const parts: TextPart[] = [];

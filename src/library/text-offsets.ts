@@ -9,13 +9,16 @@ export type EncodedWithOffsets = {
   readonly ends: Uint32Array<ArrayBuffer>;
 };
 
-/** @internal Throws a UserError if the tokenizer has no offsets, or for a string none in characters. */
+/** @internal Throws a UserError if the tokenizer has no offsets or, for a string, no offsets in characters. */
 export function refuseWithoutOffsets(parts: TokenizerParts, isString: boolean): void {
   const obstacle = obstacles.toOffsets(parts) ?? (isString ? obstacles.toTrims(parts) : undefined);
   if (obstacle !== undefined) throw new UserError(obstacle);
 }
 
-/** @internal Returns the positions of a text's tokens. In a string, they count UTF-16 code units. */
+/**
+ * @internal Returns the positions of a text's tokens. In a string, positions count UTF-16 code units, and are trimmed
+ * as HF does it. In bytes, the tokens follow each other without gaps.
+ */
 export function findOffsets(
   text: string | Uint8Array,
   bytes: Uint8Array,
@@ -35,7 +38,10 @@ export function findOffsets(
   return { starts: inUnits(spans.starts), ends: inUnits(spans.ends) };
 }
 
-/** Returns where each character of a string starts, and the end; undefined if each is one unit. */
+/**
+ * Returns the start of each character of a string, and the end of the last one; undefined if each character is one code
+ * unit.
+ */
 function unitsOf(text: string): Uint32Array | undefined {
   if (!/[\ud800-\udfff]/.test(text)) return undefined;
   const units = new Uint32Array(text.length + 1);

@@ -94,7 +94,8 @@ export class Session {
     const { content, encoded } = this;
     let [byteStart, byteEnd] = [this.bytesBefore(start), this.bytesBefore(end)];
     const parts = [{ text, isTrusted }];
-    // The edit also replaces half a surrogate pair next to it: it may separate or join the halves.
+    // The edit also replaces half a surrogate pair that is next to it, because the edit may separate this half from its
+    // other half, or join it to one.
     if (this.isHighSurrogateBefore(start)) {
       byteStart = this.bytesBefore(start - 1);
       parts.unshift({ text: content[start - 1]!, isTrusted: encoded.isTrustedAt(byteStart) });
@@ -114,12 +115,16 @@ export class Session {
 
   private isHighSurrogateBefore(position: number): boolean {
     const { content, encoded } = this;
-    // Half a pair is encoded as U+FFFD, which ends with 0xbd. Reading the string would copy it after a concatenation.
+    // Half a pair at the end of the text is encoded as U+FFFD, which ends with the byte 0xbd. If the last byte differs,
+    // the string is not read, because after a concatenation reading makes the engine copy all of it.
     if (position === 0 || (position === content.length && encoded.lastByte !== 0xbd)) return false;
     return isHighSurrogate(content.charCodeAt(position - 1));
   }
 
-  /** Returns the number of bytes of the first `length` code units, including all of a split pair. */
+  /**
+   * Returns the number of bytes of the first `length` code units. If they end inside a surrogate pair, the whole
+   * character is counted.
+   */
   private bytesBefore(length: number): number {
     const { content, encoded } = this;
     if (length === content.length) return encoded.byteCount;

@@ -240,7 +240,7 @@ export class TextTokenizer {
   /**
    * Returns the ids of a text that comes from several sources. An added token is found only if it lies within one
    * segment, and a special token only within a trusted segment: in other people's text it is text. Apart from that, the
-   * segments are one text, and tokens may cross their edges.
+   * segments are one text, and tokens may cross their edges. With `isolate`, each segment is encoded by itself.
    */
   encodeSegments(segments: readonly Segment[], options: SegmentsOptions = {}): Uint32Array<ArrayBuffer> {
     const { isolate } = argument.checkOptions("encodeSegments", options, segmentsOptionKinds);
@@ -464,7 +464,7 @@ export class TextTokenizer {
     const kept = special === undefined ? given : given.filter((id) => !special.has(id));
     const { bytes, unknownIndex } = this.memory.decoder.decode(kept);
     if (unknownIndex < 0) return bytes.subarray(decoding.leadingBytes(this.parts, kept[0], bytes));
-    // `kept` lacks only special tokens, which are not unknown, so the first unknown id is the same.
+    // Special tokens are not unknown ids, so the first unknown id in `kept` is also the first one in `given`.
     throw decoding.unknownId(kept[unknownIndex]!, positionOf(given, kept[unknownIndex]!), this.idLimit);
   }
 
@@ -549,7 +549,8 @@ export class TextTokenizer {
     try {
       return work(encoding);
     } catch (error) {
-      // After an error, the encoder may be in the middle of a text. NoCut is only thrown between texts.
+      // After an error, the encoder may be in the middle of a text, so it is dropped. NoCut is thrown only between
+      // texts.
       if (!(error instanceof NoCut)) this.memory.dropEncoding();
       throw error;
     } finally {
@@ -563,7 +564,10 @@ export class TextTokenizer {
     return specialTokensAsText ?? this.parts.specialTokensAsText ?? false;
   }
 
-  /** Reads a text until it certainly has more than `readIdsMax` ids. Returns null if it has at most `idsMax`. */
+  /**
+   * Reads a text until it certainly has more than `readIdsMax` ids. Returns the `TextCuts` of what was read; null if
+   * the whole text has at most `idsMax` ids.
+   */
   private cutsOf(
     encoding: TextEncoding,
     text: string | Uint8Array,

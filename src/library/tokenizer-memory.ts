@@ -3,7 +3,9 @@ import { decoding, TextEncoding, type TokenizerParts, tokenizers } from "#tokeni
 import { withEngineErrors } from "./engine-errors.ts";
 
 /**
- * The WebAssembly memories of a tokenizer. Engines limit their number, so at most `holdersMax` tokenizers have some.
+ * The WebAssembly memories with which a tokenizer encodes and decodes, allocated on first use. JavaScript engines limit
+ * the number of memories, so at most `holdersMax` tokenizers have some. If one more needs them, the least recently used
+ * tokenizer releases its memories.
  */
 export class TokenizerMemory {
   private readonly self = new WeakRef(this);
@@ -61,7 +63,10 @@ export class TokenizerMemory {
     if (holders.size > holdersMax) evict();
   }
 
-  /** Leaves the encoder's memory to the next tokenizer, unless it is large. */
+  /**
+   * Makes the memory of the encoder available for the next tokenizer, unless it is large. Everything else is left to
+   * the garbage collector.
+   */
   release(): void {
     const memory = this.encoding?.taker.kernel.memory;
     if (memory !== undefined && memory.buffer.byteLength <= spareBytesMax) spare = memory;
@@ -78,7 +83,7 @@ const holdersMax = scaled(32, 2);
 const holders = new Set<WeakRef<TokenizerMemory>>();
 let latest: WeakRef<TokenizerMemory> | undefined;
 
-/** A released memory, for the next tokenizer. */
+/** A released memory of at most `spareBytesMax` bytes, which the next tokenizer uses. */
 let spare: WebAssembly.Memory | undefined;
 const spareBytesMax = scaled(2 ** 26, 2 ** 22);
 

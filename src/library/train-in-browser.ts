@@ -123,7 +123,7 @@ function readOptions(
   return trainings.settle(asked, {});
 }
 
-/** Throws an error for a file that `bpe train` would not read as plain text. */
+/** Throws an error for a file that `bpe train` would not read as plain text, because other words would be counted. */
 async function checkFile(file: Blob): Promise<void> {
   const name = nameOf(file);
   await checkPlainText(

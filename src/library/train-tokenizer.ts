@@ -99,7 +99,10 @@ function hostOf(options: TrainTokenizerOptions, written: writtenPlaces.WrittenPl
   };
 }
 
-/** Reads the tokenizer back from the files in memory: with `like` or `extend`, only they have all settings. */
+/**
+ * Reads the tokenizer back from the files that were made in memory, because with `like` or `extend` only these files
+ * have all of its settings.
+ */
 async function partsAsWritten({ result, product }: Finished): Promise<TokenizerParts> {
   const { training, trained } = result;
   const { base } = training;

@@ -62,7 +62,10 @@ export function parseInvocation(command: CommandSpec, typed: readonly string[]):
   return { options, files: readsPipe(command, files, options) ? ["-"] : files, typed };
 }
 
-/** Whether standard input is read: a file is needed, none is named, and stdin is a pipe or a file. */
+/**
+ * Whether standard input is read: the command can read it, a file is needed but none is named, and it is a pipe or a
+ * file.
+ */
 function readsPipe(command: CommandSpec, files: readonly string[], options: Invocation["options"]): boolean {
   if (!command.readsPipe || files.length > 0 || needsNoFile(command, options)) return false;
   try {
@@ -73,14 +76,17 @@ function readsPipe(command: CommandSpec, files: readonly string[], options: Invo
   }
 }
 
-/** Whether no file is needed: an option takes the place of files, or nothing is learned. */
+/**
+ * Whether no file is needed: an option takes the place of files, or `--extend` is given without `--vocab-size`, so that
+ * nothing is learned.
+ */
 const needsNoFile = ({ filesFrom = [], options: known }: CommandSpec, options: TypedOptions): boolean =>
   filesFrom.some((name) => options.has(name)) ||
   known.some(
     ({ name, optionalWith }) => optionalWith !== undefined && options.has(optionalWith) && !options.has(name),
   );
 
-/** Refuses an invocation that lacks required arguments, or has too many. */
+/** Refuses an invocation that lacks required arguments, or has too many. The error names everything that is missing. */
 export function checkComplete(command: CommandSpec, { options, files }: Invocation): void {
   const taken = command.files.split(" ").filter((file) => file !== "");
   const missing: Message[] = needsNoFile(command, options)
@@ -108,7 +114,10 @@ export function checkComplete(command: CommandSpec, { options, files }: Invocati
   }
 }
 
-/** Throws a UserError for invalid UTF-8, which the runtime replaces with U+FFFD, if the system exposes the bytes. */
+/**
+ * Throws a UserError for invalid UTF-8. The runtime replaces such bytes by U+FFFD, so a special token or a path would
+ * differ from what was typed. If the system does not expose the bytes of the arguments, nothing is checked.
+ */
 export function checkValidUtf8(typed: readonly string[]): void {
   if (!typed.some((argument) => argument.includes("\ufffd"))) return;
   const wrong = argumentsOfProcess().find((argument) => !isUtf8(argument));
@@ -143,7 +152,10 @@ type ReadOption = {
   readonly attached: string | undefined;
 };
 
-/** Thrown for an unknown option. `shown` is the option without a value; `argument` may hold several short ones. */
+/**
+ * Thrown for an unknown option. `shown` is the option as typed, without a value. `argument` is the whole argument,
+ * which may hold several short options.
+ */
 export class UnknownOption extends Error {
   constructor(
     readonly command: CommandSpec,
@@ -189,7 +201,7 @@ export function peekOption(typed: readonly string[], name: string): string | und
   return options.includes(`--${name}`) && value !== undefined && !looksLikeOption(value) ? value : undefined;
 }
 
-/** Returns an option's name for messages: a short one as typed, a long one as callers spell it. */
+/** Returns the name of an option for messages: a short name as it was typed, a long one as the caller spells it. */
 export const named = (typed: string): Message => (typed.startsWith("--") ? asOption(typed.slice(2)) : typed);
 
 /** Refuses text or ids that were typed in place of a file for encode, tokens or decode. */

@@ -60,7 +60,7 @@ export const commandGroups = {
 const specsOf = async ({ load }: Feature): Promise<CommandSpec[]> =>
   (await load()).map((command) => ({ ...command, options: Object.values(command.options) }));
 
-/** Returns the command that the first words name, and the other arguments; or undefined. */
+/** Returns the command that the first words name, and the remaining arguments; undefined if they name no command. */
 export async function findCommandIn(
   typed: readonly string[],
 ): Promise<{ command: CommandSpec; rest: string[] } | undefined> {

@@ -64,8 +64,9 @@ const firstPhrases = [
 /**
  * The function for bash 3.2 and later, without the package bash-completion.
  *
- * Before version 4, bash has no `compopt`. Bash splits words at `=`, so `--compat=x` arrives as three words. If nothing
- * is offered, it completes file names, unless `+o default` turns that off.
+ * Before version 4, bash has no `compopt`, so a directory gets no slash, and files may be offered where only words fit.
+ * Bash splits words at `=`, so `--compat=x` arrives as three words. If nothing is offered, bash completes file names
+ * itself, unless `+o default` turns that off.
  */
 const bashCompletion = (): string =>
   `# Completion of bpe for bash: source it, or put it into ~/.local/share/bash-completion/completions/bpe
@@ -135,7 +136,10 @@ _bpe_directories() {
 complete -o default -F _bpe bpe
 `;
 
-/** The branch for a group. Offers its second words, or sets `variable` to both words. */
+/**
+ * The branch for a group. It offers the second words of the group's commands. If the second word is typed, it sets
+ * `variable` to both words.
+ */
 const bashGroup = (name: string, words: string, variable: string, at: number) => `    ${name})
       [[ $COMP_CWORD -eq ${at} ]] && _bpe_words "${words}" && return
       ${variable}="${name} \${COMP_WORDS[${at}]}" last=4
@@ -168,7 +172,10 @@ function valueCases(options: readonly optionTables.Option[]): string[] {
 const spellings = ({ name, short }: optionTables.Option) =>
   short === undefined ? `--${name}` : `--${name} | -${short}`;
 
-/** Returns the shell command that offers a value's completions; "" if bash completes file names itself. */
+/**
+ * Returns the shell command that offers a value's completions, with a semicolon; "" if bash is to complete file names
+ * itself.
+ */
 function bashOffer({ words, isList, path }: Completed): string {
   if (path === "directory") return "_bpe_directories;";
   if (path === "file" && words.length === 0) return "";
@@ -266,7 +273,7 @@ const zshBracketed = (text: string) => text.replace(/[[\]:\\]/g, "\\$&").replace
 
 const zshQuoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** Returns fish's `complete` commands. */
+/** Returns fish's `complete` commands for `bpe` itself, for each of its commands, and for their options. */
 function fishCompletion(): string {
   const alone = `"not __fish_seen_subcommand_from ${firstNames} help version"`;
   return `# Completion of bpe for fish: put it into ~/.config/fish/completions/bpe.fish
@@ -311,7 +318,7 @@ function optionFlags(option: optionTables.Option): string {
   return `${names} -d ${fishQuoted(messages.spell(description))}${option.kind.value === undefined ? "" : valueFlags(completionOf(option), true)}`;
 }
 
-/** fish's flags for a value. -x: no file; -r -F: a file; -a: one of these words. */
+/** fish's flags for a value. -x: the value is not a file; -r -F: it is a file; -a: it is one of these words. */
 function valueFlags({ words, isList, path }: Completed, isOption: boolean): string {
   const list = words.join(" ");
   const takes = path === "file" ? `${isOption ? " -r" : ""} -F` : isOption ? " -x" : "";

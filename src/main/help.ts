@@ -21,7 +21,10 @@ const ownPage = (): Page => ({
   styles: styling.stylesFor(1),
 });
 
-/** Returns the help of the program, a group or a command; with `about`, of a topic or an option. */
+/**
+ * Returns the help of the program, or of `command`: a group's name or a command. With `about`, returns the full help of
+ * a topic of that command, of all topics (`all`), or of an option.
+ */
 export function helpText(command?: CommandSpec | string, about?: string): string {
   const page = ownPage();
   if (command === undefined) return programHelp(page);
@@ -67,7 +70,7 @@ function groupHelp(group: string, page: Page): string {
   ]);
 }
 
-/** Shows the common options of a command, and as much of the rest as fits a screen. */
+/** Shows the common options of a command, and as much of its description and as many examples as fit a screen. */
 export function commandHelp(command: CommandSpec, page: Page): string {
   const { description, details, examples } = command;
   const shown = topicsOf(command).flatMap((topic) =>
@@ -103,7 +106,7 @@ const row = (option: optionTables.Option): Row => ({
 const filesRow = ({ files, filesDescription }: CommandSpec): Row[] =>
   filesDescription === undefined ? [] : [{ label: files, text: filesDescription }];
 
-/** The width of the column of labels in `commandHelp`. */
+/** The width of the column of labels in `commandHelp`. A longer label pushes its own description to the right. */
 const labelColumns = ({ options }: CommandSpec): number =>
   Math.min(
     labelColumnsMax,
@@ -169,14 +172,20 @@ function unknownTopic(command: CommandSpec, typed: string, own: readonly optionT
   return usageError(`unknown topic "${typed}"`, near === undefined ? list : `did you mean ${near}? ${list}`);
 }
 
-/** Returns the examples with an option of the topic; for "input", else the simplest example. */
+/**
+ * Returns the examples with an option of the topic. If there are none and the topic is "input", returns the simplest
+ * example, because it has files.
+ */
 export function topicExamples(command: CommandSpec, topic: optionTables.Topic): CommandSpec["examples"] {
   const own = command.options.filter((option) => option.topic === topic);
   const found = examplesWith(command, own);
   return found.length === 0 && topic === "input" ? command.examples.slice(0, 1) : found;
 }
 
-/** Returns the examples that have one of the options, or makes one from an option's `sample`. */
+/**
+ * Returns the examples of a command that have one of the options. If none has, inserts the first option that has a
+ * `sample`, if there is one, into the simplest example.
+ */
 function examplesWith(
   { name, examples }: CommandSpec,
   options: readonly optionTables.Option[],
@@ -249,7 +258,10 @@ const exampleLines = (examples: CommandSpec["examples"], page: Page): string[] =
     ...wrapCommand(command, page.columns),
   ]);
 
-/** Splits a command into lines of at most `columns` columns, if its words fit. */
+/**
+ * Splits a command into lines of at most `columns` columns, which a shell joins again. A longer word has a line of its
+ * own.
+ */
 export function wrapCommand(command: string, columns: number): string[] {
   const indent = 6;
   const lines: string[] = [];
@@ -296,7 +308,8 @@ function wrap(text: string, { columns }: { columns: number }, indent = 0, firstI
 const joinLines = (lines: readonly string[]) => `${lines.join("\n")}\n`;
 
 /**
- * Returns the output of `--pattern help`: all patterns with their origins, or `names` with their regular expressions.
+ * Returns the output of `--pattern help`. Without `names`, it has all patterns and their origins. With `names`, it has
+ * only these patterns, and also their regular expressions.
  */
 export function describePatterns(
   patterns: Readonly<Record<string, namedPatterns.NamedPattern>>,

@@ -4,7 +4,10 @@ import { embeddedPages, styling } from "#terminal";
 
 // The manual: the pages of docs/, embedded in every executable.
 
-/** Returns a page, formatted on a terminal, else as Markdown. `docs` is the list of pages, `docs/LICENSE` a sample. */
+/**
+ * Returns a page, formatted if it is for a terminal, else as Markdown. If `typed` is `docs`, returns the list of pages;
+ * if it is `docs/LICENSE`, the text that examples read.
+ */
 export function manualPage(typed: string): string {
   const path = posix.normalize(withForwardSlashes(typed)).replace(/^docs\/?$/, "docs/README.md");
   const page = pageAt(path);
@@ -19,7 +22,7 @@ export function manualPage(typed: string): string {
   throw usageError(`there is no page "${typed}"`, "bpe help docs lists the pages");
 }
 
-/** Adds a note on how to get LICENSE to a page with examples that read it. */
+/** If a page has examples that read LICENSE, adds a note below its title that says how to get this file. */
 const withSample = (page: string): string =>
   /^```(?:sh|python) run\n(?:(?!```).*\n)*?.*\bLICENSE\b/m.test(page)
     ? page.replace(
@@ -34,7 +37,7 @@ const pageAt = (path: string) =>
 /** The maximum width of a page. Longer lines are hard to read. */
 const columnsMax = 100;
 
-/** Formats Markdown for a terminal. Code is shown without a frame, so it can be copied. */
+/** Formats Markdown for a terminal, by the runtime's renderer. Code is shown without a frame, so it can be copied. */
 function formatMarkdown(
   markdown: string,
   columns: number,
@@ -45,13 +48,16 @@ function formatMarkdown(
   return shown.replaceAll(framedBlock, (_, lines: string) => lines.replaceAll(frame, "    "));
 }
 
-/** Matches a code block as rendered. Tables do not match: their edges are longer. */
+/**
+ * Matches a code block as it is rendered with and without colours. Tables do not match, because their edges are longer.
+ */
 const framedBlock =
   /^(?:\x1b\[2m)?(?:┌─|\+-)(?: .*)?\n((?:.*\n)*?)(?:\x1b\[2m)?(?:└─|\+-)(?:\x1b\[0m)?(?:\n|$)/gm;
 const frame = /^(?:\x1b\[2m)?(?:│|\|) (?:\x1b\[0m)?/gm;
 
 /**
- * Replaces links to files with text: a page of the manual becomes the name by which `bpe help` shows it.
+ * Replaces links to files with text. A link to a page of the manual becomes the name by which `bpe help` shows that
+ * page. For other files, which exist only in the sources, the text says so.
  *
  * @param directory the document's directory, relative to the root of the sources
  */

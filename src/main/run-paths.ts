@@ -25,7 +25,10 @@ function typedReads({ reads, options: known }: CommandSpec, invocation: Invocati
   return found;
 }
 
-/** Returns the path in a typed value; undefined if the value is a name. `shown` is its form in help. */
+/**
+ * Returns the path in a typed value; undefined if the value is a name. `shown` is the form of the value in help, e.g.
+ * `[NAME=]FILE`. If it begins with `NAME|`, a value with neither a dot nor a slash is a name.
+ */
 function typedPath(shown: string, typed: string): string | undefined {
   if (shown.startsWith("NAME|") && !/[./]/.test(typed)) return undefined;
   if (!shown.includes("NAME=") || existsSync(typed)) return typed;
@@ -49,7 +52,10 @@ const replacesDirectory = ({ options }: CommandSpec) => options.some(({ writes }
 
 const standardOutput: writtenPlaces.RunOutput = { name: "standard output", path: 1, kind: "file" };
 
-/** Returns all outputs. Refuses one that is within another, or that the command line also names as an input. */
+/**
+ * Returns all outputs of the command line. Refuses an output that is within another one, or that the command line also
+ * names as an input.
+ */
 export function checkRunPaths(command: CommandSpec, invocation: Invocation): writtenPlaces.WrittenPlaces {
   const places = new writtenPlaces.WrittenPlaces(typedWrites(command, invocation));
   const reads = typedReads(command, invocation);
@@ -70,7 +76,10 @@ function pathsOfRead({ path, reads, name }: TypedRead): writtenPlaces.RunInput[]
   return [named, ...parts.filter((part) => part !== path).map((path) => ({ path }))];
 }
 
-/** Refuses a log that the corpus's directories or globs would match: it exists before they are listed. */
+/**
+ * Refuses a log file that a directory or a glob of the corpus would match, because the log is created before the corpus
+ * is listed.
+ */
 function keepLogFromCorpus(log: string, reads: readonly TypedRead[], { options }: Invocation): void {
   const include = inputSearch.includeFilter(options.get("include") ?? []);
   const real = writtenPlaces.realPathOf(log);
@@ -104,10 +113,16 @@ function isMatched(path: string, typed: string): boolean {
   return !isHidden(below) && host.globMatcher(parts.slice(firstWild).join("/"))(below);
 }
 
-/** Whether a relative path is hidden or leads out of its directory: a part begins with a dot. */
+/**
+ * Whether a path relative to a directory is hidden, or leads out of the directory, because a part of it begins with a
+ * dot.
+ */
 const isHidden = (below: string) => /(^|\/)\./.test(below);
 
-/** Whether a log at `path` may damage a file that the command line, not parsed yet, names. */
+/**
+ * Whether a log at `path` may damage a file that the command line names. The arguments have not been parsed yet, so
+ * each is taken for a path.
+ */
 export function mayDamage(path: string, typed: readonly string[]): boolean {
   const at = typed.findIndex((argument) => /^--log-file(=|$)/.test(argument));
   const others = typed.toSpliced(at, typed[at] === "--log-file" ? 2 : 1);

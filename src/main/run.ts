@@ -25,11 +25,14 @@ import { commandGroups, findCommandIn } from "./command-table.ts";
 
 const codeForCompletions = async () => (await import("./completions-command.ts")).runCompletions;
 
-/** Loaded on demand, because neither help nor the version needs it. */
+/** Loads the code that examines paths. It is loaded on demand, because neither help nor the version needs it. */
 const codeForPaths = () => import("./run-paths.ts");
 const codeForMistakes = () => import("./mistakes.ts");
 
-/** Returns how the caller spells options; undefined: as they are typed. Python repeats this process's messages. */
+/**
+ * Returns how messages must spell options; undefined if as on the command line. The Python package shows its users the
+ * messages of this process, so it gets Python's spelling.
+ */
 const spellingFor = async (command: string): Promise<messages.Spelling | undefined> =>
   process.env.BPE_CALLER === "python"
     ? (await import("#options/python-spelling")).pythonSpellingFor(command)
@@ -64,7 +67,8 @@ export async function run(typed: readonly string[]): Promise<number> {
     const written = (await codeForPaths()).checkRunPaths(command, invocation);
     const spelling = await spellingFor(command.name);
     const outputOptions = { ...readOutputOptions(invocation, typed), written, spelling };
-    // A failure to open the log is not logged: that would create the log.
+    // Until the log is open, errors are not written to it, because each write would try to open the file again, and
+    // might create it.
     output = new Output({ ...guessed, log: undefined });
     const ownOutput = new Output(outputOptions);
     ownOutput.openLog();
@@ -149,7 +153,7 @@ function topicAsked({ options }: CommandSpec, typed: readonly string[]): string 
   const at = helpAt(typed);
   const attached = /^--help=(.*)$/s.exec(typed[at]!)?.[1];
   const next = typed[at + 1];
-  // The next word is a file unless it is a topic or an option.
+  // The word after `--help` is a file unless it is a topic or an option.
   const isOption = options.some(
     ({ name }) => name === next || (`--${name}` === next && at + 2 === typed.length),
   );
@@ -191,7 +195,10 @@ function readOutputOptions({ options }: Invocation, typed: readonly string[]) {
   };
 }
 
-/** Reads output options from an unchecked command line, so that mistakes are reported in the requested form. */
+/**
+ * Reads output options from a command line that has not been checked yet, so that mistakes in it are reported in the
+ * requested form and to the requested log.
+ */
 async function guessOutputOptions(typed: readonly string[]) {
   const command = (await findCommandIn(typed))?.command;
   const isTaken = command?.options.some(({ name }) => name === "log-file");

@@ -12,11 +12,14 @@ import { chatTemplates, type tokenizers } from "#tokenizer";
 export type JsonSchema = { readonly [name: string]: unknown };
 
 export type Kind<T> = Typed & {
-  /** Parses the texts typed for an option, one for each value; a flag has none. */
+  /** Parses the texts that were typed for the option `name`, one for each of its values; a flag has no texts. */
   readonly read: (typed: readonly string[], name: Message) => T;
   /** What the library accepts, as in "it must be a path". */
   readonly wanted: string;
-  /** Converts a value from the library. Returns undefined if it has no effect, `wrongKind` if it is of another kind. */
+  /**
+   * Converts a value from the library to the form that commands use. Returns undefined if the value has no effect, and
+   * `wrongKind` if it is not of this kind.
+   */
   readonly take: (value: unknown, place: Message) => T | undefined | typeof wrongKind;
   /** The type of values in the library. */
   readonly type: string;
@@ -47,7 +50,10 @@ export type Typed = {
 
 export const wrongKind = Symbol("wrong");
 
-/** Converts a value from the library, or throws a usage error. `place` names it: `trainTokenizer: padTo`. */
+/**
+ * Returns a value from the library in the form that commands use, or throws a usage error. `place` names the value for
+ * the caller: `trainTokenizer: padTo`.
+ */
 export function takeValue<T>(kind: Kind<T>, value: unknown, place: Message): T | undefined {
   const found = kind.take(value, place);
   if (found !== wrongKind) return found as T | undefined;
@@ -114,7 +120,10 @@ export const text = (value = "TEXT"): Kind<string> => ({
   python: inPython("str"),
 });
 
-/** A path. The command line refuses an empty one only with a `hint`, which says what to do. */
+/**
+ * A path. The library refuses an empty one. The command line refuses it only if there is a `hint`, which says what to
+ * do.
+ */
 export const path = (value = "FILE", hint?: Message): Kind<string> => ({
   ...text(value),
   read([text], name) {
@@ -274,7 +283,10 @@ function readSize(name: Message, text: string): AskedSize {
   return { isMore, count: wholeNumber(name, isMore ? text.slice(1) : text, 1) };
 }
 
-/** Splits sizes at commas. `32,000` is one size, because a group is less than 256, the smallest size. */
+/**
+ * Splits a list of sizes at commas. `300,400` are two sizes. `32,000` is one size, because it has the form of a large
+ * number, and one of its groups is less than 256, the smallest size.
+ */
 export function splitSizes(text: string): string[] {
   const isOne = /^\+?\d{1,3}(,\d{3}){1,2}$/.test(text);
   return isOne && text.split(",").some((group) => Number(group) < 256) ? [text] : text.split(",");
@@ -296,7 +308,7 @@ export const decimals = (value: string, separator: string): Kind<readonly number
   python: inPython("t.Sequence[float]", separator === "," ? "numbers" : "fields"),
 });
 
-/** Numbers separated by colons, as in `N:FACTOR`, one for each of `names`. `example` is for errors. */
+/** Numbers separated by colons, as in `N:FACTOR`: one for each of `names`, in order. `example` is shown in errors. */
 export function fields<const Name extends string>(
   value: string,
   names: readonly Name[],
@@ -430,7 +442,7 @@ export const languageFiles = (key: "files" | "dev"): Kind<readonly NamedFile[]> 
   python: inPython("t.Mapping[str, t.Union[t.PathLike, t.Sequence[t.PathLike]]]", "languages"),
 });
 
-/** The name of a chat template, or a file that contains one. */
+/** The name of a chat template, or a file that contains one. The library accepts a name or the text of a template. */
 export const chatTemplate: Kind<string> = {
   ...text("NAME|FILE"),
   read([typed], name) {
@@ -438,7 +450,7 @@ export const chatTemplate: Kind<string> = {
     if (names.includes(typed!)) return typed!;
     if (/[./]/.test(typed!)) {
       const text = readTextFile(name, typed!);
-      // A text without an expression is another file.
+      // A file without `{` has no Jinja expression, so it was named by mistake.
       if (text.includes("{")) return text;
       throw new UserError(phrase`${messages.withValue(name, `"${typed}"`)} is not a Jinja template`, {
         hint: `name a file with a template, or one of: ${names.join(", ")}`,
@@ -464,7 +476,7 @@ export const namedFiles = commandLineKind<readonly Named[]>(
   (typed, name) => typed.map((one) => readNamed(name, one)),
 );
 
-/** Special tokens with optional ids: a number after the last `=` of the text. */
+/** Special tokens with optional ids. A text may contain `=`, so only a number after the last `=` is an id. */
 export const specialTokens = commandLineKind<readonly tokenizers.SpecialTokenOption[]>(
   { value: "TEXT[=ID]", repeatable: true },
   (typed, name) => {
@@ -507,7 +519,10 @@ const sizeForm = new RegExp(String.raw`^((?:${written})(?:\.\d+)?) ?(?:([kmgtp])
 
 const numberOf = (digits: string) => Number(digits.replaceAll(/[,_]/g, ""));
 
-/** Parses a whole number: digits, optionally with `k` for 1,024 times and `m` for 1,048,576 times, in any case. */
+/**
+ * Parses a whole number of at least `least`: digits, optionally with `k` for 1,024 times and `m` for 1,048,576 times,
+ * so `32k` is 32,768. Case does not matter.
+ */
 export function wholeNumber(option: Message, text: string, least: number): number {
   const [, digits, unit = ""] = wholeForm.exec(text.toLowerCase()) ?? [];
   if (digits === undefined) {
@@ -540,7 +555,8 @@ export function oneOf<const Word extends string>(
 const prefixes = ["", "k", "m", "g", "t", "p"];
 
 /**
- * Parses a size in bytes: `300MB`, `1.5GB`, `2GiB`. `64k` is refused, because other options would read it as 65,536.
+ * Parses a size in bytes: `300MB`, `1.5GB`, `2GiB`, `1048576`. KB, MB and so on are powers of 1000, KiB, MiB and so on
+ * powers of 1024. `64k` is refused, because other options would read it as 65,536.
  */
 export function sizeBytes(option: Message, text: string, leastBytes: number): number {
   const [, digits, prefix, binary, unit] = sizeForm.exec(text) ?? [];

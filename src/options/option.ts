@@ -16,7 +16,10 @@ export const topics = {
 
 export type Topic = keyof typeof topics;
 
-/** An option, from which help, completions and the manual page are made. */
+/**
+ * An option, from which help, completions and the manual page are made. The library and Python also have it, unless
+ * `library` or `python` says otherwise.
+ */
 // biome-ignore lint/suspicious/noExplicitAny: tables have options of all kinds
 export type Option<T = any> = {
   readonly name: string;
@@ -45,20 +48,29 @@ export type Option<T = any> = {
   readonly default?: Message;
   /** A value for examples; "" for a flag. */
   readonly sample?: string;
-  /** The library's name, if it differs; null for none. `model.addsBos` is the field `addsBos` of an object `model`. */
+  /**
+   * The name in the library, if it differs from that in the table; null if the library does not have the option.
+   * `model.addsBos` is the field `addsBos` of an object `model`.
+   */
   readonly library?: string | null;
   /** The parameter in Python, if it is not the table's name in snake case; null if there is none. */
   readonly python?: string | null;
   /** The description in the library and Python, if it is not that of the command line. */
   readonly inCode?: Message;
-  /** Set if training.json has the setting: `true`, or its schema if that is not the kind's. */
+  /**
+   * Set if training.json has the setting, under the option's name in the table: `true`, or the setting's schema if it
+   * is not that of the kind.
+   */
   readonly recorded?: true | JsonSchema;
 };
 
 /** How a path is read: a corpus is files, directories and globs; a tokenizer may have several files. */
 export type PathRead = "corpus" | "tokenizer" | "files";
 
-/** `other` is an option, as in `compat huggingface`, or a setting of the library: `texts`. */
+/**
+ * `other` is an option, which may have a value: `compat huggingface`. Or it is a setting that only the library has:
+ * `texts`.
+ */
 export type Need = { readonly other: string; readonly hint?: Message };
 
 export type Exclusion = Need & {
@@ -88,7 +100,7 @@ export type Given = {
   readonly text: (option: string) => string | undefined;
 };
 
-/** Throws a usage error if given options exclude each other, or one lacks another that it needs. */
+/** Throws a usage error if two of the given options exclude each other, or if one needs another that is not given. */
 export function checkCombinations(options: readonly Option[], given: Given): void {
   const isGiven = (other: string) => {
     const [name, value = given.text(name!)] = other.split(" ");
@@ -116,10 +128,7 @@ export function checkCombinations(options: readonly Option[], given: Given): voi
   }
 }
 
-/**
- * Returns a given option with which `name` cannot be combined; undefined if there is none. `files` is left out: what it
- * names can be given otherwise.
- */
+/** Returns a given option with which `name` cannot be combined; undefined if there is none. It is never `files`. */
 function excluderOf(
   name: string,
   options: readonly Option[],
@@ -151,7 +160,10 @@ export function readTyped<Table extends Options>(
   return Object.fromEntries(read) as Requested<Table>;
 }
 
-/** Checks the options that a caller of the library passes. Leaves out undefined ones. */
+/**
+ * Checks the options that a caller of the library passes. Leaves out undefined ones. Throws a usage error for an
+ * unknown one.
+ */
 export function checkGiven<Table extends Options>(
   table: Table,
   given: unknown,

@@ -2,7 +2,10 @@ import type { messages } from "#runtime";
 import type { Option } from "./option.ts";
 import { trainingOptions } from "./training-table.ts";
 
-/** Commands whose options have the names of the parameters of `train` in Python. */
+/**
+ * Commands whose options have the names of the parameters of `train` in Python. For other commands, Python names
+ * parameters after the options.
+ */
 const withParameters = ["train", "image"];
 
 const snakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

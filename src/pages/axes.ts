@@ -33,10 +33,13 @@ function roundStep(step: number): number {
   return factor * power;
 }
 
-/** The smallest tick of a log axis. */
+/** The smallest tick of a log axis. The next possible ticks are twice this, four times this, and so on. */
 const sizeLeast = 250;
 
-/** Returns a log axis of vocabulary sizes; a linear one if fewer than two ticks fit. */
+/**
+ * Returns a log axis of vocabulary sizes with ticks at some of 250, 500, 1k, 2k …. If fewer than two of these are
+ * between `first` and `last`, returns a linear axis.
+ */
 export function sizesAxis(title: string, first: number, last: number): Axis {
   const sizes: number[] = [];
   for (let size = sizeLeast; size <= last; size *= 2) if (size >= first) sizes.push(size);

@@ -2,8 +2,8 @@ import { countNoun, groupDigits } from "#bytes";
 import { percent } from "./axes.ts";
 
 /**
- * With k merges, the vocabulary has `baseSize + k` tokens, and the corpus `tokensAfter[k]`. `tokensAfter[0]` is its
- * length in bytes.
+ * How well vocabularies of each size compress a corpus: with k merges, the vocabulary has `baseSize + k` tokens, and
+ * the corpus is cut into `tokensAfter[k]` of them. `tokensAfter[0]` is its length in bytes.
  */
 export type Compression = {
   readonly baseSize: number;
@@ -15,9 +15,11 @@ export type CurvePoint = { readonly size: number; readonly bytesPerToken: number
 
 /** The compression curve that a page shows. */
 export type Curve = {
-  /** The last is the chosen size. */
+  /**
+   * Ascending sizes, equally spaced on a log scale (`of`), or the known ones (`through`). The last is the chosen size.
+   */
   readonly points: readonly CurvePoint[];
-  /** The chosen size, and smaller ones for comparison. */
+  /** The sizes that a table shows: the chosen one, and smaller ones for comparison, among them all `smallerSizes`. */
   readonly table: readonly CurvePoint[];
   /** An estimate for twice the chosen size. */
   readonly doubled: CurvePoint | null;
@@ -53,7 +55,11 @@ function curveSizes(first: number, last: number): number[] {
 
 const halvingsMax = 5;
 
-/** Returns the last size, its half, its quarter and so on. Near `first`, halves the number of merges instead. */
+/**
+ * Returns the last size, its half, its quarter and so on, at most five that are greater than `first`, and all of
+ * `smaller`. If the last size is below four times `first`, what it has in addition to `first` is halved instead, and
+ * `first` is included.
+ */
 function tableSizes(first: number, last: number, smaller: readonly number[]): number[] {
   const base = last < 4 * first ? first : 0;
   const sizes = new Set(base === first ? [...smaller, first] : smaller);
@@ -65,7 +71,7 @@ function tableSizes(first: number, last: number, smaller: readonly number[]): nu
   return sizes.size === 0 ? [last] : [...sizes].sort((a, b) => a - b);
 }
 
-/** The sizes in the table are at least a factor of 1.8 apart. */
+/** Returns the curve through known points. Its table has the last point, and others at least a factor of 1.8 apart. */
 export function through(points: readonly CurvePoint[]): Curve {
   const table: CurvePoint[] = [];
   for (const point of points.toReversed())
@@ -73,7 +79,11 @@ export function through(points: readonly CurvePoint[]): Curve {
   return { points, table, doubled: null, smallerSizes: [] };
 }
 
-/** Extrapolates from the last two doublings; null if the curve is too short or does not rise. */
+/**
+ * Estimates bytes per token at twice the size. The gain of a doubling is assumed to be that of the doubling before,
+ * times the factor between the gains of the last two, at most 1. Returns null if the curve is too short or does not
+ * rise.
+ */
 export function estimateDoubled(compression: Compression): CurvePoint | null {
   const { baseSize, tokensAfter } = compression;
   const size = baseSize + tokensAfter.length - 1;
@@ -94,7 +104,10 @@ const worthKeeping = 0.02;
 /** How `sizeVerdict` judges. By this rule 16,000 to 64,000 tokens are good for English (docs/size-and-pattern.md). */
 export const sizeRule = `A size is called good here if twice as many tokens would save less than ${100 * worthDoubling} % of the text's tokens, and the last doubling saved at least ${100 * worthKeeping} %. Each doubling also doubles the embedding of a model.`;
 
-/** Returns null if the curve is too short to tell. */
+/**
+ * Says whether a vocabulary of `size` tokens is small, good or large for the text of the curve: "32,000 tokens are a
+ * good size for the training text: …". Returns null if the curve is too short to tell.
+ */
 export function sizeVerdict(size: number, { points, table, doubled }: Curve): string | null {
   const { bytesPerToken, size: last } = points.at(-1)!;
   const half = table.find(({ size }) => size === Math.floor(last / 2));

@@ -9,7 +9,7 @@ export type Fact = readonly [name: string, value: string];
 
 export type EvalData = {
   readonly view: "eval";
-  /** The output of `bpe eval --json`, with fewer of the costliest words. */
+  /** The output of `bpe eval --json`, but only with as many of the costliest words as the page shows. */
   readonly evaluation: evaluations.FullEvaluation;
   /** Where the data comes from. */
   readonly made: readonly Fact[];
@@ -85,7 +85,7 @@ export type PageText = {
  */
 export type PackedVocabulary = {
   readonly mergeCount: number;
-  /** Tokens that no merge creates. `latin1` has their first 256 bytes. */
+  /** Tokens that no merge creates. `latin1` has their first 256 bytes as Latin-1; the counts are as in the columns. */
   readonly leaves: readonly (readonly [
     id: number,
     latin1: string,
@@ -95,7 +95,9 @@ export type PackedVocabulary = {
     text: number | null,
   ])[];
   readonly idLimit: number;
-  /** The number of tokens in the corpus before the first merge; null if unknown. */
+  /**
+   * The number of tokens in the corpus before the first merge; null if there are no counts, or if they do not add up.
+   */
   readonly tokensBefore: number | null;
   /** Occurrences of the last merged pair; null if unknown. */
   readonly lastPairCount: number | null;

@@ -37,7 +37,7 @@ export function tokenText(bytes: Uint8Array, lengthBytes = bytes.length): string
 /** Returns uncut text as it is displayed, with spaces and line feeds unchanged. */
 export const plainSigned = (bytes: Uint8Array) => signed(bytes, plainSigns);
 
-/** Adds the whitespace symbols to the output of `escapeBytes`. */
+/** Adds the whitespace symbols to a token that `escapeBytes` has already escaped. */
 export const withSigns = (escaped: string) =>
   spacesWithSigns(escaped.replaceAll(" ", "␣").replaceAll("\\x09", "⇥").replaceAll("\\x0a", "↵"));
 

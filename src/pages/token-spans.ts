@@ -1,9 +1,15 @@
-/** A span of a text from one common boundary of both tokenizers to the next. */
+/**
+ * A span of a text from one common boundary of both tokenizers to the next. `left` and `right` are the ranges [first,
+ * end) of each tokenizer's tokens in the span.
+ */
 export type Span = { readonly startByte: number; readonly endByte: number } & Readonly<
   Record<"left" | "right", readonly [first: number, end: number]>
 >;
 
-/** `left` and `right` are the token lengths in bytes; both have the same sum. */
+/**
+ * Returns the spans of a text. `left` and `right` are the lengths of each tokenizer's tokens in bytes; both have the
+ * same sum.
+ */
 export function spansOf(left: readonly number[], right: readonly number[]): Span[] {
   const spans: Span[] = [];
   let [i, j, startByte] = [0, 0, 0];

@@ -1,6 +1,6 @@
 import type { PackedVocabulary } from "./page-data.ts";
 
-/** At most `keptBytes` bytes of a token are stored. */
+/** A token of a vocabulary. Only the first `keptBytes` bytes of a longer one are stored. */
 export type Token = {
   readonly id: number;
   /** The bytes as Latin-1. */
@@ -30,7 +30,7 @@ export type Vocabulary = {
   readonly merged: readonly Token[];
 };
 
-/** Enough bytes to search for a token and to show it. */
+/** How many bytes of a token are stored: enough to search for it and to show it. */
 const keptBytes = 256;
 
 /** Returns the stored bytes of a token. */
@@ -58,7 +58,10 @@ type Merges = {
   readonly text?: ArrayLike<number> | undefined;
 };
 
-/** `tokensBefore` is the number of tokens in the corpus before the first merge. */
+/**
+ * Builds the tokens of a vocabulary from merges of ids. `tokensBefore` is the number of tokens in the corpus before the
+ * first merge.
+ */
 export function vocabularyOf(
   { left, right, merged, created, end, text }: Merges,
   leaves: PackedVocabulary["leaves"],
@@ -88,7 +91,8 @@ export function vocabularyOf(
     if (!byId.has(merged[k]!)) byId.set(merged[k]!, made[k]);
     return true;
   };
-  // A half may be the result of a later merge (Llama 3).
+  // Some files, such as that of Llama 3, list every pair that makes a token, so a half may be the result of a later
+  // merge.
   let pending = Array.from({ length: merged.length }, (_, k) => k);
   for (let count = -1; pending.length > 0 && pending.length !== count; ) {
     count = pending.length;
@@ -143,7 +147,11 @@ const kinds = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array, 8: Float64Array }
 
 const foundMax = 40;
 
-/** Returns the token with the id for a query `#id`; else up to `foundMax`, the best matches first. */
+/**
+ * Returns the token with the id for a query `#id`. For any other query returns up to `foundMax` tokens: first those
+ * that equal the query, then those that are the query with a space before it, then those that begin with it, then those
+ * that contain it.
+ */
 export function search({ byId, tokens }: Vocabulary, query: string): Token[] {
   if (/^#\d+$/.test(query)) {
     const token = byId.get(Number(query.slice(1)));

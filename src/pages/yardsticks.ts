@@ -1,4 +1,6 @@
-/** Measured with the published tokenizers below on 1 MB each of books, web pages and code. */
+/**
+ * Sentences about usual values, measured with the published tokenizers below on 1 MB each of books, web pages and code.
+ */
 export const usual = {
   published: "Published tokenizers average 3.6 to 4.5 bytes per token in English, 3.3 to 4.1 in code.",
   usedShare: "4 to 33 % in 1 MB of text",
@@ -26,7 +28,7 @@ const largestShares: Record<KindOfTokens, readonly number[]> = {
 /** What the shares were measured with, as the page says it. */
 export const comparedWith = "12 published tokenizers and 40 trainings";
 
-/** Returns the largest usual share at the nearest measured size; null below half the smallest. */
+/** Returns the largest usual share of a kind of tokens at the nearest measured size; null below half the smallest. */
 export function mostOf(kind: KindOfTokens, size: number): number | null {
   if (size < measuredSizes[0]! / 2) return null;
   const distance = (measured: number) => Math.abs(Math.log(measured / size));

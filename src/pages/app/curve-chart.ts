@@ -5,7 +5,8 @@ import type { Curve, CurvePoint } from "../compression-curve.ts";
 import { h, svg } from "./dom.ts";
 import { gridLines, tickLabels } from "./dot-plot.ts";
 
-// A chart of bytes per token by vocabulary size. Positions are percentages of the plot.
+// A chart of bytes per token by vocabulary size. Positions are percentages of the plot. Only lines are stretched, so
+// text and dots keep their size on every screen.
 
 const plotHeight = 230;
 /** Lines are drawn in a square with sides of this length, stretched to the plot. */
@@ -62,7 +63,10 @@ const tipOf = ({ size, bytesPerToken }: CurvePoint) =>
 /** The share of the plot's width that a label takes on a phone. */
 const nameShare = 0.24;
 
-/** Labels points from last to first, leaving out labels that would overlap. */
+/**
+ * Labels points from last to first, leaving out labels that would overlap. The last label is above the curve, the
+ * others are below it.
+ */
 function nameMarks(named: readonly CurvePoint[], doubled: CurvePoint | null, x: Axis) {
   const textOf = ({ size, bytesPerToken }: CurvePoint) =>
     `${axes.shortNumber(size)}: ${bytesPerToken.toFixed(2)}`;

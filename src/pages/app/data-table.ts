@@ -10,7 +10,7 @@ export type Column<Row> = {
   readonly head: Child;
   /** An explanation, shown as a tooltip. */
   readonly tip?: string | undefined;
-  /** Returns the sort key; null sorts last in both directions. */
+  /** Returns the sort key. null sorts last in both directions. Without this function, the column cannot be sorted. */
   readonly key?: (row: Row) => number | string | null;
   readonly cell: (row: Row) => Child;
   /** Whether the cells are text, which is aligned left. */

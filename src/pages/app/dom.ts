@@ -1,6 +1,6 @@
 import { escapeText } from "#bytes";
 
-// Text becomes text nodes and attribute values: data is never parsed as markup.
+// Creates elements. All text becomes text nodes and attribute values, so data is never parsed as markup.
 
 export type Child = Node | string | number | null | undefined | false | readonly Child[];
 
@@ -10,7 +10,8 @@ type Attributes = { readonly [name: string]: string | number | boolean | undefin
 type Content = readonly (Child | Attributes)[];
 
 /**
- * Creates an element: `h("p.quiet", { title, onclick }, "text", child)`. Invisible characters of text become `\xNN`.
+ * Creates an element: `h("p.quiet", { title, onclick }, "text", child)`. Attributes that are `undefined` or `false` are
+ * omitted. Invisible characters of text become `\xNN`.
  */
 export function h<Name extends keyof HTMLElementTagNameMap>(
   tag: Name | `${Name}.${string}`,
@@ -71,7 +72,7 @@ export function sectionLinks(sections: readonly HTMLElement[]): HTMLElement {
   return h("nav", { "aria-label": "Sections" }, h("ul.row", links));
 }
 
-/** Returns a collapsible section. It is filled when it is first open. */
+/** Returns a section that can be opened and closed. It is filled when it is open for the first time. */
 export function fold(title: string, fill: () => Child, isOpen = false): HTMLDetailsElement {
   const details = h("details", { open: isOpen }, h("summary", title));
   const open = () => {
@@ -105,7 +106,10 @@ export function chooser(
   return h("label", label, " ", select);
 }
 
-/** Returns a drop-down list, with the selected content below it. */
+/**
+ * Returns a drop-down list, with the selected content below it. If there is only one name, returns its content without
+ * a list.
+ */
 export function choice(label: string, names: readonly string[], show: (index: number) => Child): Child {
   const place = h("div", { "aria-live": "polite" });
   const choose = (index: number) => replace(place, show(index));

@@ -20,7 +20,7 @@ export type Dot = {
 
 export type DotRow = { readonly name: string; readonly note: string; readonly dots: readonly Dot[] };
 
-/** The height of a line in pixels. Each dot has a line of its own. */
+/** The height of a line in pixels. Each dot has a line of its own, so that neither dots nor labels overlap. */
 const lineHeight = 19;
 const rowMargin = 9;
 const nameCharacters = 18;

@@ -65,7 +65,7 @@ function picture(evaluation: evaluations.FullEvaluation): Child {
   );
 }
 
-/** Returns a text's file and size, and why its numbers may be doubtful. */
+/** Says what a text is: its file, its size, and why its numbers may be doubtful. */
 function noteOf({ inputs, bytes, trainedBy }: evaluations.TextFacts): string {
   const size = bytes < 1e6 ? `${Number((bytes / 1e3).toPrecision(2))} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
   return [
@@ -132,7 +132,7 @@ function measuresOf({
   return known.toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
-/** Returns a table of the measure that the reader chooses. */
+/** Returns a table of one measure, which the reader chooses: tokenizers as rows, texts as columns. */
 function costSection(evaluation: evaluations.FullEvaluation, names: readonly string[]): Child {
   const measures = measuresOf(evaluation);
   const shown = measures.map(({ name }) => name);
@@ -210,7 +210,7 @@ function fromBest(measure: measures.Measure<measures.Measures>, value: number | 
   return `${percent < 0 ? "−" : "+"}${Math.abs(percent).toFixed(Math.abs(percent) < 9.95 ? 1 : 0)} %`;
 }
 
-/** Returns a table of measures, tokenizers as columns. */
+/** Returns a table of measures, tokenizers as columns. The best value of each row is bold. */
 function measureRows<Of>(
   label: string,
   list: readonly measures.Measure<Of>[],

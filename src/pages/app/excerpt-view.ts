@@ -6,7 +6,7 @@ import { type Child, chooser, fold, h, replace, section } from "./dom.ts";
 import { colourOf, key } from "./dot-plot.ts";
 import { plainText, tokenChips } from "./token-text.ts";
 
-// Texts cut into tokens by one tokenizer, or by two with differing cuts stacked.
+// Texts cut into tokens by one tokenizer; or by two, whose cuts are stacked where they differ.
 
 const encoder = new TextEncoder();
 
@@ -65,7 +65,10 @@ const lineFeed = 0x0a;
 const endsLine = ({ bytes }: Token) => bytes.at(-1) === lineFeed;
 const startsWithLineEnd = ({ bytes }: Token) => bytes[0] === lineFeed;
 
-/** `where` says which part of the texts the passages are from. */
+/**
+ * Explains passages that two tokenizers cut differently. `where` says which part of the texts they come from, and
+ * `tokenizerCount` how many tokenizers they were chosen for.
+ */
 export const passagesNote = (where: string, tokenizerCount: number) =>
   `Passages chosen ${tokenizerCount > 2 ? `where all ${tokenizerCount}` : "because they"} differ most, from ${where}. Text without colour is cut alike; in colour, the tokens of the first are above those of the second. ${signs.signsNote}`;
 
@@ -73,7 +76,10 @@ export const passagesNote = (where: string, tokenizerCount: number) =>
 export const wholeTextNote = ([a, b]: readonly string[], [countA, countB]: readonly number[]) =>
   `whole text: ${a} ${countNoun(countA!, "token")}, ${b} ${groupDigits(countB!)}`;
 
-/** Shows excerpts cut by two tokenizers. `pair` is the initial choice. */
+/**
+ * Returns excerpts cut by two tokenizers, which the reader chooses; `pair` is the initial choice. `noteOf` returns a
+ * note on a text.
+ */
 export function stackedExcerpts(
   names: readonly string[],
   excerpts: readonly excerpts.Excerpt[],

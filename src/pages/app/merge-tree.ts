@@ -31,7 +31,7 @@ type TreeView = {
   readonly below?: (token: Token) => Child;
 };
 
-/** Returns a section, and a function that shows another token in it. */
+/** Returns a section with the merge tree of a token, and a function that shows another token in the section. */
 export function treeSection({ vocabulary, first, title, text, facts, hasHalves, below }: TreeView) {
   const found = h("div.row.found", { "aria-live": "polite" });
   const view = h("div", { id: "tree-view", tabindex: -1, role: "group", "aria-label": "The token" });
@@ -87,7 +87,7 @@ export function treeSection({ vocabulary, first, title, text, facts, hasHalves, 
   );
   const element = section("tree", title, text, form, found, view);
   addEventListener("hashchange", follow);
-  // The caller must first add the section to the document: `follow` scrolls to it.
+  // Deferred until the caller has added the section to the document, because `follow` scrolls to it.
   requestAnimationFrame(() => {
     draw(first);
     follow();
@@ -95,7 +95,7 @@ export function treeSection({ vocabulary, first, title, text, facts, hasHalves, 
   return { element, draw };
 }
 
-/** Draws a token above its halves, recursively. */
+/** Draws a token above its halves, recursively. A click on a token calls `choose` with it. */
 function treeOf(token: Token, choose: (token: Token) => void): HTMLElement {
   let nodes = 0;
   const nodeOf = (of: Token, depth: number): HTMLElement => {

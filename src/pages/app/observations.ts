@@ -83,7 +83,9 @@ function repetition(learned: readonly Token[]): Observation[] {
   ];
 }
 
-/** Whether two texts share a piece that is not just a part of a word. */
+/**
+ * Whether two texts have a piece of `sharedBytes` in common that is not just a part of a word, such as "responsibili".
+ */
 function share(a: string, b: string): boolean {
   for (let start = 0; start + sharedBytes <= a.length; start++) {
     const piece = a.slice(start, start + sharedBytes);
@@ -125,7 +127,7 @@ function intermediate(learned: readonly Token[], lastPairCount: number | null): 
   ];
 }
 
-/** The minimum size of a run in bytes. */
+/** A run of one character counts as a separator if it has at least this many bytes. */
 const separatorBytes = 8;
 
 function separators(learned: readonly Token[]): Observation[] {
@@ -170,7 +172,9 @@ function partsOfCharacters(learned: readonly Token[]): Observation[] {
   ];
 }
 
-/** The parts of a longer token are too narrow to read on a phone. */
+/**
+ * The maximum size of a token that is shown first, because the parts of a longer one are too narrow to read on a phone.
+ */
 const firstBytesMax = 18;
 
 /** Returns a token that is worth showing first: long, varied, and occurring. */

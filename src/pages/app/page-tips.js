@@ -27,7 +27,7 @@ if (typeof document !== "undefined") {
     place();
   };
 
-  /** Places the tooltip next to its mark, or hides it if that is out of view. */
+  /** Places the tooltip next to its mark; hides it if the mark is scrolled out of view. */
   const place = () => {
     const { left, right, top, bottom } = current.getBoundingClientRect();
     if (bottom < 0 || top > innerHeight) return show(null);
@@ -44,7 +44,7 @@ if (typeof document !== "undefined") {
       const { left, right, top, bottom } = mark.getBoundingClientRect();
       const aside = Math.max(left - clientX, 0, clientX - right);
       const above = Math.max(top - clientY, 0, clientY - bottom);
-      // Vertical distance is divided by three: a dot of a curve responds over most of its column.
+      // Vertical distance is divided by three, so that a dot of a curve responds over most of its column.
       const distance = Math.hypot(aside, above / 3);
       if (distance < least) [found, least] = [mark, distance];
     }

@@ -8,7 +8,7 @@ export const tokenCode = (text: string): HTMLElement => h("code.t", text);
 export const tokenChips = (tokens: readonly { readonly id: number; readonly bytes: Uint8Array }[]): Child =>
   tokens.map(({ id, bytes }) => h("i", { "data-id": id, "data-n": bytes.length }, signs.tokenText(bytes)));
 
-/** Only the last of consecutive line feeds breaks the line. */
+/** Returns text that is not cut into tokens. Only the last of consecutive line feeds breaks the line. */
 export const plainText = (bytes: Uint8Array): Child =>
   signs
     .plainSigned(bytes)

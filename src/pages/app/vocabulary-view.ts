@@ -99,7 +99,7 @@ const observationSection = (observations: readonly Observation[]) =>
     ),
   );
 
-/** Displays a run of one byte as "- × 72". */
+/** Returns a token as it is displayed; a run of more than three equal bytes is displayed as "- × 72". */
 function shownRun(token: Token): string {
   const bytes = unpacked.bytesOf(token);
   const isRun = bytes.length > 3 && bytes.length === token.length && bytes.every((byte) => byte === bytes[0]);
@@ -226,7 +226,9 @@ function specials(addedTokens: VocabularyData["addedTokens"]): Child {
   ];
 }
 
-/** Most tokens are special, so `special` is named only if it is not set. */
+/**
+ * Returns the names of the flags that are set. Most tokens are special, so `special` is named only if it is not set.
+ */
 const flagsOf = ({ id: _, content, special, ...flags }: AddedToken) => [
   ...(special ? [] : ["not special"]),
   ...Object.entries(flags).flatMap(([name, isSet]) => (isSet ? [name] : [])),
