@@ -254,8 +254,8 @@ function timeRow(
 }
 
 /**
- * Formats the time of a training and of its parts. Leaves out opening files and numbering tokens if they took little
- * time, and the short form leaves out writing as well.
+ * Formats the time of a training and of its parts. Parts that took little time are left out: opening files and
+ * numbering tokens in both forms, and writing in the short form.
  */
 export function timesText(
   textBytes: number,
@@ -276,9 +276,7 @@ export function timesText(
   return `${ms(totalMs)}: ${parts.join(", ")}`;
 }
 
-/**
- * Opening files and numbering tokens are left out if they took less time than this. In the short form, so is writing.
- */
+/** Opening files, numbering tokens and, in the short form, writing are left out if they took less time than this. */
 const toldMs = 1000;
 /** On a smaller corpus, startup takes most of the time, so a speed would mean nothing. */
 const ratedBytes = 1e6;

@@ -145,8 +145,8 @@ export class SpillingCounter {
   }
 
   /**
-   * Copies all words of a counter into a sorted run. The first runs are not written at once. A failure to write is no
-   * error, because the words are also in memory.
+   * Copies all words of a counter into a sorted run. Writing is put off while the tables of such runs are small
+   * (`unwrittenBytesMax`). A failure to write is no error, because the words are also in memory.
    */
   private *copyToRun(counter: WordCounter, inputIndex: number): Generator<undefined, SortedRun> {
     const table = yield* counter.listWords();
