@@ -12,8 +12,9 @@ import * as unicode from "./unicode.ts";
  *   \d*          \d+|[\s\S]
  *   \d+|$        \d+|$[\s\S](?:(?!\d+|$)[\s\S])*
  *
- * What matters is the first alternative that can be empty. Alternatives after it are tried only where its condition,
- * such as `$`, does not hold.
+ * What matters is the first alternative that can be empty, in the engine's order of preference. Alternatives before it
+ * consume characters. Alternatives after it are tried only if it has a condition, such as `$`, and only where that
+ * condition does not hold.
  */
 
 /** How a node can match the empty string. */
@@ -22,7 +23,7 @@ type Nullable = {
   readonly taking: readonly Node[];
   /** The assertions that must hold for the first empty alternative to match. */
   readonly conditions: readonly Node[];
-  /** Whether there are alternatives after the first empty one. */
+  /** Whether there are alternatives after the first empty one. They are tried only if that one has conditions. */
   readonly hasWorse?: boolean;
 };
 
@@ -32,7 +33,7 @@ const choice = (options: readonly Node[]): Node =>
   options.length === 1 ? options[0]! : { kind: "choice", options };
 const unless = (body: Node): Node => ({ kind: "look", behind: false, negated: true, body });
 
-/** Returns an equivalent pattern without empty matches; undefined if none is needed or known. */
+/** Returns an equivalent pattern that never matches the empty string; undefined if none is needed or known. */
 export function withoutEmptyMatches(source: string, dialect: Dialect): string | undefined {
   const tree = parsePattern(source, dialect);
   // A pattern of assertions alone needs no change: the parser cuts where they hold.
@@ -66,7 +67,10 @@ export function withoutEmptyMatches(source: string, dialect: Dialect): string | 
   return portableSource(choice(whole));
 }
 
-/** Like `everyNullableOf`, but undefined if alternatives follow an empty one with conditions. */
+/**
+ * Like `everyNullableOf`, but undefined if the first empty alternative has conditions and other alternatives follow it,
+ * because a `Nullable` does not have those others.
+ */
 function nullableOf(node: Node): Nullable | undefined {
   const nullable = everyNullableOf(node);
   const needsWorse = nullable?.hasWorse === true && nullable.conditions.length > 0;

@@ -3,7 +3,10 @@ import { type NamedPattern, patterns } from "./named-patterns.ts";
 
 const named: Readonly<Record<string, NamedPattern>> = patterns;
 
-/** Whether some text may have a character outside all matches. False is certain; true may be wrong. */
+/**
+ * Whether some text may have a character outside all matches. HF and `bpe` keep such characters as pretokens; tiktoken
+ * and rustbpe drop them. The answer false is certain; the answer true may be wrong.
+ */
 export const mayLeaveGaps = ({
   name,
   sources,
@@ -13,7 +16,10 @@ export const mayLeaveGaps = ({
 }): boolean =>
   name === null ? sources.some(loadCompiler().mayLeaveGaps) : named[name]!.mayLeaveGaps === true;
 
-/** A pattern as HF's tokenizer.json expresses it. */
+/**
+ * A pattern as HF's tokenizer.json expresses it: gpt2 is part of the ByteLevel pre-tokenizer; any other pattern is a
+ * list of Splits.
+ */
 export type PatternExport =
   | { readonly kind: "byte-level" }
   | {
@@ -21,7 +27,7 @@ export type PatternExport =
       readonly regexes: readonly string[];
       /** The expressions for tiktoken. */
       readonly sources: readonly string[];
-      /** Whether some character may be outside all matches. */
+      /** Whether some character may be outside all matches. HF keeps such characters, and tiktoken drops them. */
       readonly mayLeaveGaps: boolean;
     };
 
@@ -38,7 +44,10 @@ export function exported(pattern: {
   return { kind: "splits", regexes, sources: pattern.sources, mayLeaveGaps: mayLeaveGaps(pattern) };
 }
 
-/** Returns the regular expressions in HF's files, the same for a name and its regex. */
+/**
+ * Returns the canonical form of a pattern: its regular expressions in HF's files. A name and the regular expressions of
+ * the named pattern have the same form.
+ */
 export function common({ name, sources }: { name: string | null; sources: readonly string[] }) {
   const typed = JSON.stringify(sources);
   const same = Object.entries<NamedPattern>(patterns).find(
@@ -52,14 +61,17 @@ export function common({ name, sources }: { name: string | null; sources: readon
 /** The regular expressions of a named pattern for HF's engine. */
 export const huggingface = (pattern: NamedPattern) => pattern.huggingfaceSources ?? pattern.sources;
 
-/** Returns llama.cpp's pre-tokenizer for a pattern, if there is one. */
+/** Returns llama.cpp's pre-tokenizer for a pattern as HF's files express it; undefined if there is none. */
 export function llamaCppOf(form: PatternExport) {
   const regexes = form.kind === "byte-level" ? patterns.gpt2.sources : form.regexes;
   const isOne = (pattern: NamedPattern) => JSON.stringify(huggingface(pattern)) === JSON.stringify(regexes);
   return Object.values(named).find(isOne)?.llamaCpp;
 }
 
-/** Returns llama.cpp's pre-tokenizer for a named pattern, if there is one. */
+/**
+ * Returns llama.cpp's pre-tokenizer for a named pattern; undefined if there is none, or if the pattern has no name
+ * (`null`).
+ */
 export const namedLlamaCpp = (name: string | null) => (name === null ? undefined : named[name])?.llamaCpp;
 
 /** Describes llama.cpp's pre-tokenizer for a pattern; `null` means a user's own regular expression. */

@@ -27,7 +27,10 @@ const pairCountMax = 255;
 const quadCountMax = 4096;
 const quadEntryCountMax = 1 << 17;
 
-/** Returns undefined if the tables would be too large, or an entry does not fit. */
+/**
+ * Builds four-byte tables. Returns undefined if they would be too large, or if an entry does not fit; the scan then
+ * reads one byte at a time.
+ */
 export function buildFourByteTables(tables: ScanTables): FourByteTables | undefined {
   const { stateCount } = tables;
   const liveSlots = findLiveSlots(tables);
@@ -49,7 +52,7 @@ export function buildFourByteTables(tables: ScanTables): FourByteTables | undefi
   return { quadBits, pairs: pairs.idOfBytes, quads: quads.idOfPairs, quadEntries };
 }
 
-/** Returns bit masks. A slot is live if it may be committed before it is written again. */
+/** Returns for each state a bit mask of its live slots: those that may be committed before they are written again. */
 export function findLiveSlots({ stateCount, classCount, transitions }: ScanTables): Int32Array {
   const columns = [invalidColumn, endColumn];
   for (let id = 0; id < classCount; id++) columns.push(firstClassColumn + id);
@@ -72,7 +75,10 @@ export function findLiveSlots({ stateCount, classCount, transitions }: ScanTable
   return live;
 }
 
-/** Numbers the distinct byte functions: vectors with the byte's table entry for each state. */
+/**
+ * Gives a number to each distinct byte function: a vector that has the table entry of an ASCII byte for each state.
+ * Bytes that no state distinguishes share a function.
+ */
 function internBytes({ stateCount, transitions }: ScanTables): {
   functions: VectorSet;
   idOfByte: Uint8Array;
@@ -88,9 +94,9 @@ function internBytes({ stateCount, transitions }: ScanTables): {
 }
 
 /**
- * Numbers the distinct pair functions: vectors with next state << 16 | commits << 8 | second slot << 4 |
- * first slot for each state. *Idle* writes are left out: a write is idle if its slot is never committed, or is
- * overwritten before.
+ * Gives a number to each distinct pair function: a vector that has, for each state, next state << 16 | commits << 8 |
+ * second slot << 4 | first slot. *Idle* writes are left out: a write is idle if its slot is never committed, or is
+ * overwritten before. Returns undefined if there are too many functions, or if a slot does not fit.
  */
 function internPairs(
   bytes: { functions: VectorSet; idOfByte: Uint8Array },
@@ -131,8 +137,8 @@ function internPairs(
 }
 
 /**
- * Numbers the distinct quad functions: vectors with next state << 15 | commits << 12 | four slots for each state, without
- * idle writes.
+ * Gives a number to each distinct quad function: a vector that has, for each state, next state << 15 | commits << 12 |
+ * four slots, without idle writes. Returns undefined if there are too many functions, or if an entry does not fit.
  */
 function internQuads(
   pairs: { functions: VectorSet },
@@ -150,7 +156,8 @@ function internQuads(
         const b = vectors[second * stateCount + (a >>> 16)]!;
         const commitsOfA = (a >> 8) & 15;
         const commitCount = commitsOfA + ((b >> 8) & 15);
-        // From the last byte to the first: a later write makes an earlier one idle.
+        // The writes are examined from the last byte to the first, because a write is idle if a later one overwrites
+        // its slot.
         let idle = ~(((1 << commitCount) - 1) | (liveSlots[b >>> 16]! << commitCount));
         const fourth = slotUnless(idle, (b >> 4) & 15, commitsOfA, binSlot);
         if (fourth !== binSlot) idle |= 1 << fourth;
@@ -176,7 +183,10 @@ function internQuads(
   return { functions, idOfPairs };
 }
 
-/** Returns the slot's number `commitsBefore` commits earlier; `bin` without a live write, more if it does not fit. */
+/**
+ * Returns the number that `slot` had `commitsBefore` commits earlier. Returns `bin` if nothing is written or the write
+ * is idle, and a number above `bin` if the slot does not fit.
+ */
 function slotUnless(idle: number, slot: number, commitsBefore: number, bin: number): number {
   if (slot === noSlot) return bin;
   const shifted = slot + commitsBefore;
@@ -201,7 +211,7 @@ class VectorSet {
     this.links = new Int32Array(countMax);
   }
 
-  /** Returns the id of a vector, which is added if new; -1 if the set is full. */
+  /** Returns the id of a vector, which is added if it is new. Returns -1 if a new vector finds the set full. */
   idOf(vector: Int32Array): number {
     const { length, vectors, heads, links } = this;
     let hash = 0;

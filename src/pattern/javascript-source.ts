@@ -3,7 +3,11 @@ import { type Dialect, fancyRegex } from "./dialect.ts";
 import { canBeEmpty, type Node, parsePattern } from "./parse-pattern.ts";
 import * as unicode from "./unicode.ts";
 
-/** Translates a pattern to the source of a `RegExp` with the flags "gu"; null if that is impossible. */
+/**
+ * Translates a pattern to the source of a `RegExp` with the flags "gu", which finds the same pieces in any well-formed
+ * text. Returns null if there are several splits, if the pattern is invalid or can match the empty string, or if
+ * JavaScript has no equivalent.
+ */
 export function javascriptSource(sources: readonly string[], dialect: Dialect = fancyRegex): string | null {
   const [source] = sources;
   if (source === undefined || sources.length > 1) return null;
@@ -58,7 +62,10 @@ class Writer {
     }
   }
 
-  /** A look-ahead that captures, and a reference to the capture: JavaScript never backtracks into a look-ahead. */
+  /**
+   * Writes an atomic group as a look-ahead that captures, and a reference to the capture, because JavaScript never
+   * backtracks into a look-ahead.
+   */
   private atomic(bodyOf: () => string): string {
     if (this.behindDepth > 0) throw new Unwritable();
     const name = `a${++this.atomicCount}`;
@@ -87,7 +94,10 @@ function countSource(min: number, max: number): string {
   return min === 0 && max === 1 ? "?" : min === max ? `{${min}}` : `{${min},${max}}`;
 }
 
-/** A set is written as ranges if the set or its complement has at most this many. */
+/**
+ * A set is written as ranges if the set or its complement has at most this many. Larger sets keep the notation of the
+ * pattern, if JavaScript has it, too.
+ */
 const rangesMax = 8;
 
 function setSource(set: unicode.CodePointSet, text: string | null): string {
@@ -126,7 +136,10 @@ const classes: Readonly<Record<string, string>> = {
   "\\w": "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\p{Join_Control}",
 };
 
-/** Returns undefined if the text has anything but classes, characters and ranges of characters. */
+/**
+ * Returns a class of the pattern in JavaScript's notation; undefined if its text has anything but classes, characters
+ * and ranges of characters.
+ */
 function classOfText(text: string): string | undefined {
   if (text === "\\W") return `[^${classes["\\w"]}]`;
   const [, sign = "", items = text] = /^\[(\^?)(.*)\]$/s.exec(text) ?? [];

@@ -3,7 +3,7 @@ import { host, kernels, scaled } from "#runtime";
 import { type AnnotationTables, automatonDigest, type PatternTables } from "./compiled-pattern.ts";
 import { buildFourByteTables, type FourByteTables } from "./four-byte-tables.ts";
 
-/** The number of scanned bytes after which faster tables are set up. */
+/** For each kind of faster tables, the number of scanned bytes after which it is set up. */
 export type SetUpAfter = {
   readonly fourByteTablesBytes: number;
   readonly masksBytes: number;
@@ -16,7 +16,9 @@ const usualSetUpAfter: SetUpAfter = {
   masksBytes: scaled(1 << 20, 64),
 };
 
-/** A pattern's automata in the kernel, with faster tables for the first automaton. */
+/**
+ * A pattern's automata in the kernel (src/kernel/scan), with tables that make the scan by the first automaton faster.
+ */
 export class KernelScan {
   /** Whether the four-byte tables are still to be built. */
   private wantsFourBytes: boolean;
@@ -34,7 +36,7 @@ export class KernelScan {
     kernel.exports.useMaskTables(0, 0, 0, 0);
   }
 
-  /** Returns undefined if the kernel's memory is too small. */
+  /** Copies a pattern's tables into a kernel. Returns undefined if the kernel's memory is too small. */
   static create(
     kernel: kernels.Kernel,
     automata: readonly PatternTables[],
@@ -70,7 +72,10 @@ export class KernelScan {
 
 type AutomatonAddresses = { readonly columnBlocks: number; readonly columns: number };
 
-/** Copies automata from the last to the first, each with the address of the next one. */
+/**
+ * Copies the automata into the kernel's memory, from the last to the first, because each has the address of the next
+ * one. Returns undefined if the memory is too small.
+ */
 function setUpAutomata(
   kernel: kernels.Kernel,
   automata: readonly PatternTables[],
@@ -100,13 +105,16 @@ function setUpAutomata(
   return addresses;
 }
 
-/** Returns undefined if the kernel's memory is too small. */
+/**
+ * Copies the annotation tables into the kernel's memory, and returns the address of their head; undefined if the memory
+ * is too small.
+ */
 function setUpAnnotation(
   kernel: kernels.Kernel,
   { steps, replacements, quiet, live }: AnnotationTables,
 ): number | undefined {
   const addresses = [steps, replacements, quiet, live].map((array) => kernels.putArray(kernel, array));
-  // The last four numbers are the variables of an annotation that has not begun.
+  // After the addresses, the head has the variables of an annotation that has not begun (src/kernel/scan/annotate.ts).
   const head = kernels.putArray(
     kernel,
     new Int32Array([...addresses, 0, -1, 0, 0]),
@@ -115,7 +123,10 @@ function setUpAnnotation(
   return [...addresses, head].includes(0) ? undefined : head;
 }
 
-/** Without masks, or without memory for them, the kernel scans with tables. */
+/**
+ * Sets up masks (src/kernel/masks) if the build made some for this automaton and memory suffices. Otherwise the kernel
+ * scans with tables.
+ */
 function setUpMasks(
   kernel: kernels.Kernel,
   tables: PatternTables,
@@ -129,7 +140,7 @@ function setUpMasks(
   if (address !== 0) exports.useMaskTables(address, columnBlocks, columns, columnsLength);
 }
 
-/** Without tables, or without memory for them, the kernel scans byte by byte. */
+/** Sets up four-byte tables if they exist and memory suffices. Otherwise the kernel scans byte by byte. */
 function setUpFourBytes(kernel: kernels.Kernel, tables: FourByteTables | undefined): void {
   const arrays = tables === undefined ? [] : [tables.pairs, tables.quads, tables.quadEntries];
   const addresses = arrays.map((array) => kernels.putArray(kernel, array));

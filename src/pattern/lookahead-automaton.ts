@@ -45,14 +45,21 @@ const symbolCountMax = 4000;
 const noAction: Action = { commitCount: 0, writes: [] };
 const endsHere: Action = { commitCount: 1, writes: [{ slot: 0, from: here }] };
 
-/** Builds a lookahead automaton for the first split, fused with plain automata for the others. */
+/**
+ * Builds a lookahead automaton for the first split, and fuses it with plain automata for the other splits. Throws
+ * BeyondAutomaton and Unusable.
+ */
 export function buildLookaheadAutomaton(splits: readonly Split[], steps = new CompileSteps()): PatternTables {
   return buildBimachine(splits, steps, (program, { backward, pairs, classes, lineEnd }) =>
     exploreSingleThread(program.startInstruction, classes, pairs, backward, lineEnd, steps),
   );
 }
 
-/** Like `buildLookaheadAutomaton`, but annotates only where the alternatives that look far ahead lead to a match. */
+/**
+ * Like `buildLookaheadAutomaton`, for a split in which only some alternatives look far ahead. Symbols encode only where
+ * these alternatives lead to a match, so most characters are unchanged. For example, to group digits from the right,
+ * only digits are annotated.
+ */
 export function buildPartialLookaheadAutomaton(
   splits: readonly Split[],
   steps = new CompileSteps(),
@@ -84,7 +91,10 @@ export function buildPartialLookaheadAutomaton(
 
 type Part = { readonly program: Nfa; readonly roots: readonly number[] };
 
-/** Finds the instructions that lead to a match only by a long lookaround, and the part reachable from them. */
+/**
+ * Finds the instructions that lead to a match only by a long lookaround (`roots`), and the part of the program that can
+ * be reached from them. Throws BeyondAutomaton if that part has a look-behind, or if the program has an atomic group.
+ */
 function partsWithLooks(program: Nfa): Part {
   const { ops, first, second } = program;
   const isLook = (i: number) => ops[i] === nfaOp.look || ops[i] === nfaOp.lookNot;
@@ -121,11 +131,17 @@ type ForwardInput = {
   readonly classes: CharacterClasses;
   readonly lineEnd: number;
   readonly symbolSets: readonly Uint8Array[];
-  /** A symbol encodes which of these lead to a match. Empty without `partOf`. */
+  /**
+   * A symbol encodes which of these instructions lead to a match. The list is empty if the first pass is for the whole
+   * program.
+   */
   readonly roots: readonly number[];
 };
 
-/** The first pass is for the part that `partOf` selects. */
+/**
+ * Builds both passes: the first one for the program of the first split, or for the part of it that `partOf` selects,
+ * and the second one by `buildForward`.
+ */
 function buildBimachine(
   [split, ...rest]: readonly Split[],
   steps: CompileSteps,
@@ -198,7 +214,10 @@ function exploreSingleThread(
   if (!canMatch) throw new Unusable("matches no text at all");
   return automaton;
 
-  /** Without a pair, the symbol is an invalid byte or the end. */
+  /**
+   * Advances by one symbol. If there is no pair, the symbol is an invalid byte or the end. Returns undefined if the
+   * symbol is impossible in this situation.
+   */
   function step({ thread, before, breakBefore }: Situation, pair: Pair | undefined, isInvalid: boolean) {
     let action = thread === none ? noAction : endsHere;
     if (pair === undefined || breakBefore !== "none") {
@@ -226,7 +245,7 @@ function exploreSingleThread(
   }
 }
 
-/** Turns an automaton that reads classes into one that reads pairs. */
+/** Turns an automaton that reads classes into one that reads pairs, and ignores the state in each pair. */
 function withSymbols(automaton: Automaton, pairs: readonly Pair[]): Automaton {
   const symbols = pairs.map(({ c }) => c);
   symbols.push(automaton.symbolCount - 2, automaton.symbolCount - 1);
@@ -246,7 +265,10 @@ function withColumns(
   return { nextStates: read(nextStates), actions: read(actions) };
 }
 
-/** Merges symbols that have equal entries in every state where both are possible. */
+/**
+ * Merges symbols that have equal entries in every state in which both are possible. `symbolOf` maps old symbols to new
+ * ones.
+ */
 function withFewerSymbols(
   exact: Automaton,
   steps: CompileSteps,
@@ -263,7 +285,7 @@ function withFewerSymbols(
     steps.add(different < 0 ? stateCount : different);
     return different < 0;
   };
-  /** The first symbol of each group, which gets the entries of all its symbols. */
+  /** The first symbol of each group of merged symbols. It gets the entries of all symbols of its group. */
   const symbols: number[] = [];
   const symbolOf = Array.from({ length: symbolCount - 2 }, (_, symbol) => {
     const like = symbols.findIndex((other) => areLike(symbol, other));
@@ -277,7 +299,8 @@ function withFewerSymbols(
   });
   symbols.push(symbolCount - 2, symbolCount - 1);
   const ends = exact.actionList.findIndex(({ commitCount }) => commitCount > 0);
-  // An impossible symbol ends a pretoken and starts afresh, so it does not prevent safe cuts.
+  // The entry of an impossible symbol ends a pretoken and continues as at the start of a text, so that it does not
+  // prevent safe cuts.
   nextStates.forEach((next, entry) => {
     if (next >= 0) return;
     nextStates[entry] = Math.max(0, nextStates[entry % symbolCount]!);
@@ -287,12 +310,17 @@ function withFewerSymbols(
   return { automaton: { ...exact, symbolCount: symbols.length, ...columns }, symbolOf };
 }
 
-/** For each length in UTF-8, the code point from which characters are borrowed first. */
+/**
+ * For each length in UTF-8, from one to four bytes: the code point from which characters are borrowed first. Characters
+ * of three and four bytes are rare or unused from there on.
+ */
 const rareCodePoints = [0, 0x80, 0xe000, 0xf0000];
 
 /**
- * Encodes symbols as characters with the same length in UTF-8. If a class has the same symbol in every state, its
- * characters represent themselves, unless they are borrowed for another symbol.
+ * Encodes symbols as characters with the same length in UTF-8 as the characters that they replace. If a class has the
+ * same symbol in every state, its characters represent themselves. The characters of all other classes may represent
+ * any symbol. If these characters are too few, rare characters of the first kind of class are borrowed. Where a text
+ * contains a borrowed character, another character that represents its symbol replaces it.
  *
  * @param symbols `symbols[state][class]`: the symbol of a character of the class, if the first pass has the state after
  * it
@@ -455,7 +483,10 @@ function packed(point: number | undefined): number {
 
 const firstBytes = [0, 0xc0, 0xe0, 0xf0];
 
-/** A row has the 16 bytes with the same upper half. Distinct rows from the eighth on share a bit. */
+/**
+ * Builds the table `live`, which marks the bytes that may begin a character of the set. A row has the 16 bytes with the
+ * same upper half. Equal rows share a bit, and all distinct rows from the eighth on share the last bit.
+ */
 function liveRows(set: unicode.CodePointSet): Uint8Array {
   const isLive = new Uint8Array(256);
   rangesByLength.forEach((range, i) => {
@@ -500,9 +531,13 @@ type Backward = {
   readonly groupOf: readonly number[];
   /** Returns the values in the state `after` that decide what the symbol leads to, as a key. */
   readonly relevantValues: (symbol: number, after: number) => string;
-  /** Returns the instruction after the character that the first matching path consumes, or `itMatches`, or `noWay`. */
+  /**
+   * Follows the first matching path from an instruction, with the group `before` of the previous symbol. Returns the
+   * instruction after the character that the path consumes, `itMatches` if the path consumes none, or `noWay` if there
+   * is no such path. `after` is the first pass's state after the symbol; -1 if the text ends there.
+   */
   readonly wayFrom: (instruction: number, before: number, symbol: number, after: number) => number;
-  /** Returns 1 if an instruction leads to a match, else 0. It must not depend on look-behinds. */
+  /** Returns 1 if an instruction leads to a match, else 0. The instruction must not depend on look-behinds. */
   readonly holds: (instruction: number, symbol: number, after: number) => number;
 };
 
@@ -513,7 +548,10 @@ const stateCountMax = 4000;
 /** The maximum number of instructions that are evaluated, which take some tenths of a second. */
 const evaluationCountMax = 1 << 24;
 
-/** `symbolSets[set][symbol]` is 1 if the set contains the symbol. `lineEnd` is a class that ends a text, or -1. */
+/**
+ * Builds the first pass. `symbolSets[set][symbol]` is 1 if the set contains the symbol. A text ends after a character
+ * of the class `lineEnd`, if that is not -1. Throws BeyondAutomaton if the pass would have too many states.
+ */
 function readBackwards(
   program: Nfa,
   symbolSets: readonly Uint8Array[],
@@ -566,7 +604,7 @@ class BackwardReader {
     this.values = new Int32Array(ops.length);
   }
 
-  /** `after` is undefined if the text ends there. */
+  /** Returns the state before a symbol, given the state after it, which is undefined if the text ends there. */
   stateBefore(after: readonly number[] | undefined, symbol: number): number[] {
     const valuesAfter = after?.slice(this.groupOf[symbol]! * this.targets.length);
     return this.memberOf.flatMap((before) => {

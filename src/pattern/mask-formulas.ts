@@ -1,8 +1,13 @@
-/* Formulas over masks that compute where pretokens begin. docs/internals/masks.md explains the method. */
+/*
+ * Formulas over masks that compute where pretokens begin: their operators, the classes of characters that they use, and
+ * a formula for each family of patterns. The build turns the formulas into loops of the kernel
+ * (scripts/generate-mask-loops.ts). A pattern is cut by a formula only if the build has proved that the formula is
+ * right for it (scripts/masks). docs/internals/masks.md explains the method.
+ */
 
 /**
- * The operators of a formula. A mask has a bit for each character of a text. After the end of the text, all masks are
- * 0.
+ * The operators of a formula. A mask has a bit for each character of a text. A formula receives masks (which characters
+ * are letters, which are digits), and computes where pretokens begin. After the end of the text, all masks are 0.
  *
  * Each call of an operator in a formula keeps state of its own about the preceding text. So a formula must call the
  * same operators in the same order, whatever the text.
@@ -16,7 +21,10 @@ export type Ops<Mask> = {
   /** The empty mask. */
   readonly none: Mask;
 
-  /** Returns the characters whose previous character is in `mask`. */
+  /**
+   * Returns the characters whose previous character is in `mask`. The first character of a text has no previous one, so
+   * it is never among them.
+   */
   prev(mask: Mask): Mask;
 
   /** Returns the last character of each run of the mask, except for a run that ends the text. */
@@ -34,7 +42,10 @@ export type Ops<Mask> = {
   /** Returns the characters of `where` whose next character is in `target`. */
   follows(where: Mask, target: Mask): Mask;
 
-  /** Returns the first character of each run and, unless `count` is 0, every `count`-th one after it. */
+  /**
+   * Returns the first character of each run of the mask `run`, and every `count`-th character of the run after it; if
+   * `count` is 0, only the first.
+   */
   every(count: Count, run: Mask): Mask;
 
   /**
@@ -56,11 +67,18 @@ export type Contractions<Mask> = {
 /** A number. The proof uses its value, and the kernel's loop its name. */
 export type Count = { readonly name: string; readonly value: number };
 
-/** ASCII classes are fixed. A non-ASCII character has the classes of an *example* that the automaton treats alike. */
+/**
+ * The classes of characters of a family's formula. In ASCII they are fixed, because the kernel compares bytes. A
+ * non-ASCII character has the classes of an *example*: a character that the automaton treats in the same way in all
+ * states.
+ */
 export type ClassSystem = {
   /** The ASCII characters of each class. */
   readonly ascii: Readonly<Record<string, string>>;
-  /** If the automaton treats two examples alike, the first one counts. */
+  /**
+   * Examples, each with the classes of the non-ASCII characters that the automaton treats like it. If the automaton
+   * treats two examples alike, the first one counts.
+   */
   readonly examples: readonly Example[];
 };
 
@@ -95,7 +113,10 @@ const like = (text: string, ...classes: string[]): Example[] =>
 /** Examples for digits, whitespace that does not end a line, and signs. */
 const commonExamples = [...like("0", "digit"), ...like("\t", "white"), ...like("!")];
 
-/** "a" is the example for ordinary letters, because it is in no contraction. */
+/**
+ * Classes in which "a" is the example for ordinary letters, because it is in no contraction. The letters of
+ * contractions are examples, too: for letters that equal one of them without regard to case, such as the long s.
+ */
 const plainClasses: ClassSystem = {
   ascii: plainAscii,
   examples: [...like(`a${contractionLetters}`, "letter"), ...commonExamples],
@@ -139,7 +160,7 @@ const deepseekClasses: ClassSystem = {
     ...like("・", "otherSign", "kana"),
     ...like("0", "digit"),
     ...like("\t", "white"),
-    // Neither letter nor sign: a control character, and an unassigned one among the kana.
+    // These characters are neither letter nor sign: a control character, and an unassigned one among the kana.
     ...like("\u0001"),
     ...like("\u3040", "kana"),
   ],
@@ -169,7 +190,14 @@ export function kindsOf({ examples }: ClassSystem): {
   return { kinds, kindOfExample };
 }
 
-/* `begin` has the first characters of pretokens. From a character of `hard` on it is not valid. */
+/*
+ * Each family of patterns has a formula over masks of classes of characters. Options are also masks, of all characters
+ * or none, so that one loop of the kernel serves a whole family.
+ *
+ * The result of a formula is two masks. `begin` has the first characters of pretokens. At a character of `hard`, the
+ * formula gives up: `begin` is not valid from that character on, and the automaton continues from the last boundary
+ * before it.
+ */
 export type Boundaries<Mask> = { readonly begin: Mask; readonly hard: Mask };
 
 type Gpt2Classes<Mask> = {
@@ -183,7 +211,7 @@ type Gpt2Classes<Mask> = {
 type Gpt2Options<Mask> = {
   /** Whether `'s|'t|…` is the first alternative. */
   readonly contractions: Mask;
-  /** Whether an earlier split \p{N}{1,n} cuts off digits. */
+  /** Whether an earlier split \p{N}{1,n} cuts off digits, so that a piece of text ends before digits. */
   readonly digitsFirst: Mask;
 };
 
@@ -251,7 +279,8 @@ function modern<Mask>(
 ): Boundaries<Mask> {
   const { and, or, none } = ops;
   const { begin } = beginsOfModern(ops, classes, options, digitCount);
-  // A contraction only ends the pretoken of its apostrophe earlier.
+  // The apostrophe is joined with the letters after it, with or without a contraction. A contraction only ends that
+  // pretoken earlier.
   const cut = ops.contractions(and(classes.apostrophe, begin, options.contractions), options.fold, none);
   return { begin: or(begin, cut.after), hard: none };
 }
@@ -273,7 +302,8 @@ function beginsOfModern<Mask>(
   const blank = and(classes.white, not(newline));
   // A sign that begins a pretoken is joined with the letters after it, as a blank is.
   const opener = and(sign, not(prev(or(sign, space))));
-  // `\s*[\r\n]+` ends after the last line end. The blanks after it are a pretoken of their own.
+  // `\s*[\r\n]+` ends after the last line end of the whitespace. The blanks after that line end are a pretoken of their
+  // own.
   const indent = and(blank, prev(newline));
   const begin = or(
     and(letter, not(prev(or(letter, blank, opener)))),
@@ -441,14 +471,18 @@ function superwords<Mask>(
     firstOfSpaces,
     and(afterSpace, or(follows(space, not(white)), and(white, not(space)))),
   );
-  // After a slash that belongs to earlier signs, `several` is wrong: it counts the slash as a sign.
+  // After a slash that belongs to earlier signs, a single sign is not matched, but `several` counts the slash as the
+  // sign before it. So the formula gives up at such a sign.
   return { begin, hard: and(sign, not(eaten), prev(and(eaten, slash))) };
 }
 
 /** A family of patterns with the same formula. */
 export type Family = {
   readonly classes: ClassSystem;
-  /** The option is on if the pattern cuts at least one text into that many pretokens. */
+  /**
+   * For each option, texts with numbers of pretokens. The option is on if the pattern cuts at least one of the texts
+   * into that many pretokens.
+   */
   readonly options: Readonly<Record<string, readonly (readonly [string, number])[]>>;
   /** Classes that the formula uses only if the given option is on. */
   readonly classesOfOptions?: Readonly<Record<string, string>>;
@@ -472,7 +506,10 @@ const modernOptions = {
   endJoins: [["\r ", 1]],
 } as const;
 
-/** The families, in the order of their numbers in the kernel. */
+/**
+ * The families, in the order of their numbers in the kernel, which has two loops for each family: for whole texts and
+ * for lines.
+ */
 export const families: Readonly<Record<string, Family>> = {
   gpt2: {
     classes: plainClasses,
@@ -495,7 +532,7 @@ export const families: Readonly<Record<string, Family>> = {
   superwords: { classes: superwordClasses, options: {}, boundaries: superwords },
 };
 
-/** If `lines` is set, a text ends after every line feed. */
+/** Evaluates a family's formula with the given operators. If `lines` is set, a text ends after every line feed. */
 export function boundariesOf<Mask>(
   family: Family,
   lines: boolean,
@@ -511,7 +548,8 @@ export function boundariesOf<Mask>(
 }
 
 /**
- * Changes the operators for texts that end after every line feed. Contractions and groups of digits never cross one.
+ * Changes the operators for texts that end after every line feed, so that a formula needs no code of its own for lines.
+ * `every` and `contractions` stay as they are, because a group of digits or a contraction never crosses a line feed.
  */
 function lineWise<Mask>(ops: Ops<Mask>, lineFeed: Mask): Ops<Mask> {
   const { and, or, not } = ops;
