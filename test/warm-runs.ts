@@ -28,7 +28,7 @@ export class WarmProgram {
     this.replies = replies;
   }
 
-  /** Runs the program in a directory. Its stdin is empty. */
+  /** Runs the program in a directory, by default that of this process. Its stdin is empty. */
   run(args: readonly string[], cwd?: string): Finished {
     const request = Buffer.from(JSON.stringify({ args, cwd }));
     writeSync(this.requests, Buffer.concat([Buffer.from(Uint32Array.of(request.length).buffer), request]));

@@ -6,7 +6,7 @@ import { run } from "../src/main/run.ts";
 // This process runs for long, and compiles as usual from the start (`jitPolicy` in build.ts).
 Bun.unsafe.setJITPolicy(1);
 
-/** Requests are read from the first descriptor, and replies written to the second. */
+/** Descriptors that the parent has opened: requests are read from the first, and replies written to the second. */
 const [requests, replies] = [3, 4];
 
 const { symbols: system } = dlopen("libc.so.6", {

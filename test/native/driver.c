@@ -77,7 +77,7 @@ static const char *offsets(const Question *question, const uint8_t *text) {
 }
 
 /* If the text has more than `ids` ids, cuts it into parts of at most `ids` ids, which overlap by ids / 4, and answers
-   with the start and end of each part. `number` is 4 * ids + FIRST_PART, LAST_PART or ALL_PARTS. */
+ * with the start and end of each part. `number` is 4 * ids + FIRST_PART, LAST_PART or ALL_PARTS. */
 static const char *cuts(const Question *question, const uint8_t *text) {
   Ids ids = {0};
   Notes notes = {0};
@@ -96,7 +96,7 @@ static const char *cuts(const Question *question, const uint8_t *text) {
 }
 
 /* Cuts the text into slices that end at safe cuts, each but the last of at least `number` bytes, and answers with their
-   ids. */
+ * ids. */
 static const char *slices(const Question *question, const uint8_t *text) {
   Ids ids = {0};
   size_t from = 0, size = question->size;
@@ -158,7 +158,7 @@ static const char *form(const Question *question, const uint8_t *text) {
 }
 
 /* Answers with the index of the first id that is not canonical, the number of canonical ids, these ids, and the spans
-   (four numbers each). */
+ * (four numbers each). */
 static const char *recode(const Question *question, const uint8_t *given, int flags) {
   size_t count = question->size / 4, index;
   uint32_t *numbers = malloc(4 * count + 4);

@@ -1,5 +1,5 @@
 /* Prints the constants and the layouts of structs that native/python/Python.h declares. If PYTHON_H is defined,
-   Python's own header comes first, so that declarations of ours that contradict it do not compile. */
+ * Python's own header comes first, so that declarations of ours that contradict it do not compile. */
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030a0000
 #ifdef PYTHON_H

@@ -1,5 +1,5 @@
 /* For library.test.ts: `sessions IMAGE [EDITS [SEED]] < text` edits sessions at random, and after each edit compares
-   their ids with those of their whole text. */
+ * their ids with those of their whole text. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static int is_same(bpe_tokenizer *tokenizer, const bpe_session *session) {
 }
 
 /* Returns whether a fork of the session, from which all but an interval is removed, has as many ids as the interval's
-   bytes have alone. */
+ * bytes have alone. */
 static int is_interval_right(bpe_tokenizer *tokenizer, const bpe_session *session, size_t start, size_t end) {
   size_t kept, count;
   bpe_session *fork = bpe_session_fork(session);

@@ -31,7 +31,7 @@ import {
 
 const root = resolve(import.meta.dir, "../..");
 
-/** A directory on drive C, with a space and non-ASCII letters in its name. */
+/** A directory on drive C, with a space and non-ASCII letters in its name. `homeOnC` is its Windows path. */
 let home = "";
 let homeOnC = "";
 let texts: string[] = [];
@@ -43,7 +43,7 @@ beforeAll(() => {
   expect(stdout.toString()).toStartWith("bpe ");
   home = mkdtempSync(join(driveC, "Größe 数 "));
   homeOnC = `C:\\${home.slice(driveC.length + 1)}`;
-  // Their order differs with "/" and "\": inputs are sorted with "/".
+  // Paths whose order differs with "/" and "\": inputs are sorted by their paths with "/".
   texts = ["corpus/a/one.txt", "corpus/a!.txt", "corpus/aB/two.txt", "corpus/äö.txt"];
   for (const [i, path] of texts.entries()) {
     mkdirSync(join(home, path, ".."), { recursive: true });
@@ -56,7 +56,10 @@ afterAll(() => {
   if (home !== "") rmSync(home, { recursive: true, force: true });
 });
 
-/** Returns words in several scripts, invalid UTF-8, and Ctrl-Z, which ends a text on Windows. */
+/**
+ * Returns words in several scripts, separators of documents, CRLF, invalid UTF-8, and Ctrl-Z, which ends a text on
+ * Windows.
+ */
 function textOf(seed: number, sizeBytes: number): Buffer {
   const words = [
     "der",
@@ -97,12 +100,12 @@ function linux(args: readonly string[], { input, code = 0 }: Options = {}): Buff
   return run.stdout;
 }
 
-/** wine 8 cannot list a directory by a relative path of several names. */
+/** Returns an absolute Windows path, because wine 8 cannot list a directory by a relative path of several names. */
 const onC = (path: string) => `${homeOnC}\\${path.replaceAll("/", "\\")}`;
 
 const bytes = (name: string) => readFileSync(join(home, name));
 
-/** Leaves out the record, because it has paths and times. */
+/** Returns a hash of each file of a result, by path. Leaves out the record, because it has paths and times. */
 function files(name: string): Record<string, string> {
   const paths = readdirSync(join(home, name), { recursive: true, encoding: "utf8", withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name !== "training.json")
@@ -175,7 +178,7 @@ describe("the same bytes as on Linux:", () => {
     ).toBe(true);
   });
 
-  /** Runs both executables, and compares their outputs. */
+  /** Runs both executables, and compares their outputs. The one for Windows gets the absolute path of `corpus`. */
   function both(args: readonly string[]): void {
     windows(args.map((arg) => (arg === "corpus" ? onC(arg) : arg)).concat("-o", "made"));
     linux([...args, "-o", "linux made"]);

@@ -56,7 +56,7 @@ export const start = (program: string, args: readonly string[], cwd: string) =>
 export const startOnConsole = (program: string, args: readonly string[], cwd: string): Session =>
   openTerminal(commandOf(program, args), { cwd, env, columns: 200 });
 
-/** Starts wine's services. Otherwise each program would start them. */
+/** Starts wine's server and services. Otherwise they would start again for each program, and end some seconds later. */
 export function beginWine(): void {
   // The services keep running, and would keep inherited streams open.
   const stdio = ["ignore", "ignore", "ignore"] as ["ignore", "ignore", "ignore"];

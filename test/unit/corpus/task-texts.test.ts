@@ -62,7 +62,8 @@ const directory = scratch();
 const token = "<|end|>";
 
 test("a document that begins exactly at a cut is counted once", () => {
-  // The range before the cut counts the document that begins there; the next does not.
+  // A safe cut may directly follow a special token, so that a document begins at the cut. The range before the cut
+  // counts this document, and the range after the cut does not.
   const before = `one${token}`;
   const inputs = findInputs([put(directory, "cut", `${before} two and more`)]);
   const cutByte = before.length;

@@ -12,7 +12,7 @@ import { put, scratch } from "../../binary.ts";
 
 const directory = scratch();
 
-/** Returns the sizes of the texts, and the most memory that was claimed. */
+/** Reads a file with `roomBytes` of memory. Returns the sizes of its texts, and the most memory that was claimed. */
 function read(path: string, roomBytes: number): { sizes: number[]; claimedBytes: number } {
   const [input] = findInputs([path]);
   const source = new FileSource(openInput(input!), input!);

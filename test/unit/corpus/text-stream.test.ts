@@ -9,7 +9,9 @@ import { readAll, streamOf } from "./byte-streams.ts";
 const seed = 8;
 const random = randomNumbers(seed);
 
-/** Returns the lines into which the stream converts the JSON, or its error. */
+/**
+ * Returns the lines into which the stream converts the JSON, read in steps of `stepBytes`, or the message of its error.
+ */
 async function linesOf(json: string, stepBytes = 1 + random(40)): Promise<string[] | string> {
   const stream = new JsonLinesStream(streamOf(Buffer.from(json), stepBytes), "corpus");
   try {
@@ -23,7 +25,7 @@ async function linesOf(json: string, stepBytes = 1 + random(40)): Promise<string
 
 const isObject = (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Returns the objects of the lines, or undefined if a line is not an object. */
+/** Returns the objects of the lines, or undefined if the stream failed or a line is not an object. */
 function objectsOf(lines: string[] | string): unknown[] | undefined {
   if (typeof lines === "string") return undefined;
   try {
@@ -73,7 +75,8 @@ test("a changed byte is an error, of the stream or of a line, if it is one to JS
     } catch {
       wrongCount++;
     }
-    // If the first bracket has become white space, the commas between records are errors.
+    // If the first bracket has become white space, the records are lines with commas between them, which is an error as
+    // well.
     expect({ seed, run, json, records: objectsOf(await linesOf(json)) }).toEqual({
       seed,
       run,

@@ -36,7 +36,7 @@ function randomIds(random: Random): number[] {
 
 type Input = { readonly isText: boolean; readonly documents: number[][] };
 
-/** A text is split after each token that ends a document; a record is not. */
+/** Returns random documents. A text is split after each token that ends a document; a record is not split. */
 function randomInput(random: Random): Input {
   const isText = random(2) === 0;
   const documents = Array.from({ length: random(6) }, () => randomIds(random));
@@ -109,7 +109,10 @@ const isWhole = (ids: readonly number[]) => {
   }
 };
 
-/** Returns the shortest runs of tokens whose bytes, at most 64, are whole characters. */
+/**
+ * Returns the shortest runs of tokens whose bytes, at most 64, are whole characters. Leaves out added tokens, and
+ * tokens that are in no such run.
+ */
 function naiveGroups(ids: readonly number[]): number[][] {
   const groups: number[][] = [];
   let run: number[] = [];
@@ -128,7 +131,10 @@ function naiveGroups(ids: readonly number[]): number[][] {
 
 const named = ["Latin", "Cyrillic", "Greek", "Han", "Hiragana", "Hangul", "Arabic", "Devanagari", "Thai"];
 
-/** Returns the script of the first letter or, if the text has only marks, of these. */
+/**
+ * Returns the script of a text's first letter or, if the text has only marks, the script of the marks. "another" is a
+ * script that is not in `named`; "none" is for any other text.
+ */
 function naiveScript(text: string): string {
   const isMark = !/[\p{L}\p{N}\p{P}\p{S}\p{White_Space}]/u.test(text);
   const letter = isMark ? text : /\p{L}/u.exec(text)?.[0];

@@ -7,7 +7,7 @@ import { plainSpecial } from "../../../src/text/cutting.ts";
 import type { TokenizerParts } from "../../../src/tokenizer/tokenizer-parts.ts";
 import { ranksOf } from "../merge/naive.ts";
 
-/** Tokens are strings of code points from 0 to 255, one for each byte. */
+/** A tokenizer in a simple form, in which tokens are strings of code points from 0 to 255, one for each byte. */
 export type NaiveTokenizer = {
   readonly ids: ReadonlyMap<string, number>;
   /** Tokens that are never removed: bytes, and added tokens. */
@@ -63,7 +63,10 @@ export function pruneNaively(
 const distinctMerges = ({ merges }: NaiveTokenizer) =>
   merges.filter(([left, right], i) => !merges.slice(i + 1).some(([l, r]) => l === left && r === right));
 
-/** Keeps the first merges: as many as leave at most `size` tokens. */
+/**
+ * Keeps only the first merges of a tokenizer: as many as leave at most `size` tokens. Merges at the end that add no
+ * token are removed, too.
+ */
 export function truncateNaively(tokenizer: NaiveTokenizer, size: number): NaiveTokenizer {
   const { ids, fixed } = tokenizer;
   const all = distinctMerges(tokenizer);

@@ -86,7 +86,7 @@ test("the rarest leaf is removed first, and of equally rare ones that with the h
     const pruned = prune(tokenizer, new Map(counts), size);
     return "stays" in pruned ? pruned.stays.filter((token) => token.length > 1) : pruned;
   };
-  // "c d" is merged before "ab c", so "abcd" is made from "ab" and "cd".
+  // "c d" is merged before "ab c", so "abcd" is made from "ab" and "cd", and not from "abc".
   expect(
     left(
       [

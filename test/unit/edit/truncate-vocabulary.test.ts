@@ -18,7 +18,9 @@ import {
   truncateNaively,
 } from "./naive-prune.ts";
 
-/** Returns what `firstTokens` returns and, unless the size is too small, the smaller tokenizer. */
+/**
+ * Truncates a tokenizer. Returns what `firstTokens` returns and, unless the size is too small, the smaller tokenizer.
+ */
 function truncate(tokenizer: NaiveTokenizer, size: number) {
   const parts = partsOf(tokenizer);
   const cut = firstTokens(parts, derivation.derive(parts), size);

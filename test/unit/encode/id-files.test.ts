@@ -88,7 +88,10 @@ function encode(paths: readonly string[], base: string, name: Format, asked: Ask
   return encodeIntoFiles(encoding, of, files, () => () => {});
 }
 
-/** Returns the documents that can be read from a file of a format. */
+/**
+ * Returns what can be read of these documents from a file of a format: an npy, bin or llmc file has no ends of
+ * documents, and OLMo and datatrove files have no empty documents.
+ */
 function keptBy(name: Format, documents: number[][]): number[][] {
   if (["npy", "bin", "llmc"].includes(name)) return [documents.flat()];
   return ["olmo", "datatrove"].includes(name) ? documents.filter(({ length }) => length > 0) : documents;
@@ -108,7 +111,7 @@ function documentsOf(path: string, append: boolean): number[][] {
     .map((document, d, { length }) =>
       d < length - 1 ? [...ids(document), separatorId] : [...ids(document), ...end],
     );
-  // An empty rest after the last separator is not a document.
+  // An empty rest after the last separator is not a document, but a file without any separator is one.
   return all.at(-1)!.length === 0 && all.length > 1 ? all.slice(0, -1) : all;
 }
 
@@ -208,7 +211,7 @@ describe("files of ids", () => {
       const failed = encode([path], join(broken, "c"), "megatron", { shardSize: 10, failAt });
       expect(await failed.catch((error) => error)).toBe(stopped);
       expect(readdirSync(broken).filter((name) => name.endsWith(".bin"))).toHaveLength(failAt);
-      // As if the run had been killed before the manifest listed the shard.
+      // As if the run had been killed after it renamed this file of a shard, and before the manifest listed the shard.
       put(broken, `c_${String(failAt).padStart(5, "0")}.bin`, "");
       await encode([path], join(broken, "c"), "megatron", { shardSize: 10 });
       expect(filesIn(broken)).toEqual(filesIn(quiet));
@@ -266,7 +269,7 @@ describe("files of ids", () => {
     );
   });
 
-  /** The second record is longer than a window, and has a special token inside. */
+  /** Returns four records. The second is longer than a window, and has a special token inside. */
   const longRecords = () => {
     const half = "low lower newest ".repeat(40_000);
     return [`low${separator}lower`, `${half}${separator}${half}`, "", `low${separator}`].map((text, id) => ({

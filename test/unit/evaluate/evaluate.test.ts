@@ -162,7 +162,7 @@ test("tokenizers whose texts cannot be encoded word by word are measured as exac
   };
   const prefixed = (json: TokenizerJson) =>
     Object.assign(json.pre_tokenizer as object, { add_prefix_space: true });
-  /** Puts a space before a piece, unless it is first, empty, or begins with one. */
+  /** Puts a space before a piece, unless the piece is the first one, is empty, or begins with a space. */
   const behindSpace = (piece: string, i: number) => (i === 0 || /^( |$)/.test(piece) ? piece : ` ${piece}`);
   const nfkc = (text: string) => text.normalize("NFKC");
   const cases: [Tokenizer, Normalize?][] = [
@@ -277,11 +277,13 @@ test("a token of parts of one character is not mixed; any other token that is no
     return [notUtf8InVocabulary, mixedInVocabulary] as const;
   };
   const [notUtf8, mixed] = await madeOf();
-  // Parts of one character: E0 A5, F3 A0 and F3 A0 81.
+  // Three new tokens, each of which is a part of one character: E0 A5, F3 A0 and F3 A0 81.
   expect(await madeOf(["à", "¥"], ["ó", "ł"], ["ół", "ģ"])).toEqual([notUtf8 + 3, mixed]);
-  // 80 81 82 83 is no part of a character: at most three bytes follow the first.
+  // 80 81 and 80 81 82 may be parts of one character, but 80 81 82 83 may not, because at most three bytes follow a
+  // character's first byte.
   expect(await madeOf(["Ģ", "ģ"], ["Ģģ", "Ĥ"], ["ĢģĤ", "ĥ"])).toEqual([notUtf8 + 3, mixed + 1]);
-  // Not parts of one character, except for ED A0, which may begin one.
+  // Only ED A0 of these six tokens counts as a part of one character. The others have parts of several characters, or
+  // of none.
   expect(await madeOf(["Ġ", "à"], ["í", "ł"], ["íł", "Ģ"], ["¥", "à"], ["À", "Ģ"], ["à", "q"])).toEqual([
     notUtf8 + 6,
     mixed + 5,

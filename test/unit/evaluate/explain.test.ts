@@ -17,7 +17,7 @@ const base = jsonOf(home);
 
 const idsOf = (explained: readonly ExplainedPart[]) => explained.flatMap(({ ids }) => ids);
 
-/** Each step looks at all merges, and applies the one with the lowest rank. */
+/** Checks the steps naively: each step must apply the merge that has the lowest rank of all. */
 function checkSteps(
   { model: { merges, byteIds } }: TokenizerParts,
   { bytes, start, steps, ids }: ExplainedPart,

@@ -11,7 +11,7 @@ const axis = (noun: string, names: readonly string[], sum?: string) => ({
 const numbersOf = (count: number, name: (i: number) => string) =>
   Array.from({ length: count }, (_, i) => name(i));
 
-/** The last subject is the best. */
+/** Returns a table. By default, the value of subject s on item i is `s.i`. The last subject is the best. */
 function gridOf(
   subjects: readonly string[],
   items: readonly string[],

@@ -99,7 +99,8 @@ test("large vocabularies are compared in steps, so that signals are handled betw
   for (; !step.done; step = work.next()) steps++;
   expect(step.value.tokens.onlyInA.length).toBe(2_000);
   expect(step.value.merges).toMatchObject({ inBoth: 10_000, onlyInB: [], moved: [] });
-  // The lists take 3 + 3 + 3 + 2 steps of 5,000 entries, and comparing them takes further steps.
+  // A step handles 5,000 entries. The two lists of tokens take three steps each, and the lists of merges three and two.
+  // Comparing them takes further steps.
   expect(steps).toBeGreaterThan(12);
 });
 

@@ -250,7 +250,10 @@ describe("a list", () => {
     });
 });
 
-/** The naive twin, matrix by matrix: two FLOPs for each weight that a token uses. */
+/**
+ * The naive twin of the estimate. It adds up the cost matrix by matrix, with two FLOPs for each weight that a token
+ * uses.
+ */
 function naiveCost(shape: modelCosts.Shape, ids: number) {
   const { d, heads, kvHeads, headDim, gated, experts } = shape;
   let [parameters, flops] = [0, 0];

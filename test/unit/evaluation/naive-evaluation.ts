@@ -16,7 +16,9 @@ export const naiveWords = (text: string) =>
 /** Changes a text as the tokenizer does before it cuts. */
 export type Normalize = (text: string) => string;
 
-/** Returns the tokens that contain a byte of the word, encoded with its white space. */
+/**
+ * Returns the tokens that contain a byte of the word, if the word is encoded together with the white space before it.
+ */
 export function naivePieces(
   tokenizer: Tokenizer,
   { before, word }: { before: string; word: string },
@@ -32,7 +34,10 @@ export function naivePieces(
   });
 }
 
-/** Measures by TokEval's formulas. `borders` are the offsets at which tokens begin, except 0. */
+/**
+ * Measures how a number with `digitCount` digits is cut, by TokEval's formulas. `borders` are the offsets at which its
+ * tokens begin, except 0.
+ */
 export function naiveNumber(digitCount: number, borders: readonly number[]) {
   const groups = (first: number) =>
     Array.from({ length: digitCount }, (_, k) => k).filter((k) => k > 0 && (k - first) % 3 === 0);
@@ -51,7 +56,10 @@ export function naiveNumber(digitCount: number, borders: readonly number[]) {
   };
 }
 
-/** A special token ends a number. A border within the bytes of digit k has the offset k + 0.5. */
+/**
+ * Returns the measures of each number in a text. A special token ends a number. A border within the bytes of digit k
+ * has the offset k + 0.5.
+ */
 function naiveNumbers(tokenizer: Tokenizer, text: string) {
   const specials = new Set(tokenizer.specialTokens.values());
   const pieces = [...tokenizer.encode(text)].map((id) =>

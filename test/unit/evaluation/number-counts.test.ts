@@ -4,7 +4,7 @@ import { holdsDigit, NumberCounts } from "../../../src/evaluation/number-counts.
 import * as unicode from "../../../src/pattern/unicode.ts";
 import { naiveNumber } from "./naive-evaluation.ts";
 
-/** Counts the numbers in these tokens. The digits before and after them must not count. */
+/** Counts the numbers in the bytes of these tokens. Digits are put before and after these bytes, and must not count. */
 function countsOfPieces(pieces: readonly Uint8Array[], occurrences = 1): NumberCounts {
   const counts = new NumberCounts();
   const bytes = Buffer.concat([Buffer.from("12"), ...pieces, Buffer.from("3")]);

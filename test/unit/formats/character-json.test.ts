@@ -9,7 +9,8 @@ import { randomNumbers } from "../../random.ts";
 import { rounds } from "../../rounds.ts";
 import { expectInImage } from "../tokenizer/image-round-trip.ts";
 
-// Tokenizers whose merges begin with characters. character-json.py made them, with HF's answers.
+// Tokenizers whose merges begin with characters, not bytes. character-json.py made them, and stored HF's ids, offsets
+// and decoded texts.
 
 type Json = Record<string, unknown>;
 type Model = {

@@ -7,7 +7,8 @@ import { bpe, put, scratch } from "../../binary.ts";
 import { madeText } from "../tokenizer/made-merges.ts";
 import { specialTokens } from "../tokenizer/made-tokenizer.ts";
 
-// A tokenizer in each format that training writes is read, extended, pruned and converted.
+// A tokenizer in each format that training writes is read, extended, pruned, and converted to the others. What a format
+// cannot do is listed below with its message.
 
 const undone: Record<string, { read?: string; extend?: string } | undefined> = {
   tekken: { extend: "cannot be extended: a tekken.json fixes the size of its vocabulary" },
@@ -26,7 +27,7 @@ const trainings: readonly { args: readonly string[]; unheld: Record<string, stri
     },
   },
   { args: ["-p", "cl100k", "--compat", "rustbpe"], unheld: {} },
-  // tekken.json never recognizes special tokens in text, so the probe has neither.
+  // The probe has neither of these special tokens, because tekken.json never recognizes special tokens in text.
   { args: ["-p", "tekken", "--special-tokens-first", "-s", "<s>", "-s", "</s>"], unheld: {} },
   {
     args: ["-p", "starcoder", "--compat", "huggingface", "-s", specialTokens[0]!, "-s", "[é漢]"],

@@ -15,7 +15,8 @@ import { huggingFaceIds } from "../tokenizer/made-tokenizer.ts";
 import { fieldsOf } from "./gguf-fields.ts";
 import { cases, control, mark, modelOf, normal, type Piece, userDefined } from "./made-sentencepiece.ts";
 
-// SentencePiece models as tokenizer.json, for HF, and as GGUF, for an imitation of llama.cpp.
+// Writes SentencePiece models as tokenizer.json, which HF reads, and as GGUF, which an imitation of llama.cpp reads.
+// The ids of both are compared with those by SentencePiece's definition.
 
 const home = scratch();
 const modelPath = join(home, "tokenizer.model");
@@ -40,7 +41,9 @@ const written = (format: typeof gguf, tokenizer: FinishedTokenizer, name: string
 
 type Symbol = { text: string; id: number | undefined };
 
-/** Merges neighbours that form a token: the highest score first, of equal scores the leftmost. */
+/**
+ * Merges neighbours that form a token until there are none: the highest score first, and of equal scores the leftmost.
+ */
 function merge(text: string, tokens: ReadonlyMap<string, { id: number; score: number }>): Symbol[] {
   const symbols = [...text].map((character): Symbol => ({ text: character, id: tokens.get(character)?.id }));
   for (;;) {
@@ -58,7 +61,10 @@ function merge(text: string, tokens: ReadonlyMap<string, { id: number; score: nu
 const escaped = (text: string, addsPrefix: boolean) =>
   (addsPrefix && text !== "" ? ` ${text}` : text).replaceAll(" ", mark);
 
-/** A symbol that is no token becomes its bytes or the unknown token (0). Adjacent unknown tokens become one. */
+/**
+ * Returns the ids of symbols. A symbol that is no token becomes the ids of its bytes or, without byte tokens, the
+ * unknown token (0). Adjacent unknown tokens become one.
+ */
 function withoutUnknown(symbols: readonly Symbol[], byteIds: readonly number[] | undefined): number[] {
   const ids = symbols.flatMap(({ text, id }) => {
     if (id !== undefined) return id;

@@ -147,7 +147,7 @@ describe("a special token", () => {
   for (const name of ["vocab.json", "merges.txt"]) put(pair, name, readFileSync(join(made, name)));
 
   test("may not take the id of a rank or of another token: both are named", async () => {
-    // tiktoken encodes the special token as the shared id, which it decodes as the rank.
+    // tiktoken encodes the special token as the id 97, but decodes this id as the token of rank 97.
     const lines = rankLines.map((line) => `! ${line.split(" ")[1]} ${line.split(" ")[0]}`).join("\n");
     const theirs = new Tiktoken(lines, { "<|x|>": 97 }, patterns.gpt2.sources[0]!);
     expect([...theirs.encode("<|x|>", "all")]).toEqual([97]);

@@ -40,7 +40,10 @@ const float = (number: number, value: number) => [
 
 export type Settings = { modelType?: number; trainer?: number[]; normalizer?: number[]; others?: number[] };
 
-/** A later field of a message replaces an earlier one. */
+/**
+ * Returns the bytes of a model. The fields in `settings` come last, because a later field of a message replaces an
+ * earlier one.
+ */
 export function modelOf({ pieces, byteFallback, unknownText, addsPrefix }: Case, settings: Settings = {}) {
   const { modelType = 2, trainer = [], normalizer = [], others = [] } = settings;
   const listed = pieces.flatMap(([text, score, kind]) =>

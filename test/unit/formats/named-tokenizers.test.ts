@@ -31,7 +31,10 @@ function putModel(hub: string, repository: string, commits: readonly string[]): 
   writeFileSync(join(directory, "refs/main"), commits.at(-1)!);
 }
 
-/** Returns tiktoken's file of GPT-2's ranks, made from the npm package. */
+/**
+ * Returns tiktoken's file of GPT-2's ranks, made from the npm package. In the package, a line has a mark, the rank of
+ * its first token, and its tokens.
+ */
 function gpt2Ranks(): string {
   const path = join(import.meta.dir, "../../../node_modules/tiktoken/encoders/r50k_base.json");
   const { bpe_ranks } = JSON.parse(readFileSync(path, "utf8")) as { bpe_ranks: string };

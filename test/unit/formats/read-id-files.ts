@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { parquetReadObjects } from "hyparquet";
 
-// Readers return the ids by document, or as one document if the format has none.
+// Reads files of ids as the programs do that the files are for. Each reader returns the ids of each document, or all
+// ids as one document if the format has no ends of documents.
 
 type Documents = number[][];
 

@@ -9,7 +9,7 @@ import { gpt2Pattern, madeText } from "../tokenizer/made-merges.ts";
 
 const home = scratch();
 
-/** Odd special tokens. Any text is allowed, except for a single byte. */
+/** Odd special tokens. Almost any text is allowed (src/tokenizer/vocabulary.ts has the exceptions). */
 const odd = [
   "\n\n",
   "\r\n",

@@ -16,14 +16,17 @@ import { mergesOf } from "../tokenizer/made-merges.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 7);
 
-/** Tokens are kept up to 64 bytes (`TokenBytes`). Many are longer or exactly that long. */
+/**
+ * Returns a random vocabulary. Many of its tokens have exactly 64 bytes or more, because `TokenBytes` keeps tokens of
+ * up to 64 bytes.
+ */
 function randomVocabulary(seed: number, mergeCount: number, specialTokens: string[]): Vocabulary {
   const random = randomNumbers(seed);
   const left: number[] = [];
   const right: number[] = [];
   const lengths: number[] = Array.from({ length: 256 }, () => 1);
   for (let k = 0; k < mergeCount; k++) {
-    // If all merges could make long tokens, most tokens would be long.
+    // Only one merge in twenty may make a token of more than 64 bytes. If all merges could, most tokens would be long.
     const isShort = random(20) > 0;
     let [a, b] = [random(lengths.length), random(lengths.length)];
     while (isShort && lengths[a]! + lengths[b]! > 64) [a, b] = [random(lengths.length), random(256)];

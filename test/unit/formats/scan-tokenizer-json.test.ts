@@ -63,7 +63,7 @@ const character = fc.constantFrom(
   "😀",
 );
 const token = fc.string({ unit: character, minLength: 1, maxLength: 4 });
-/** Returns a UTF-16 code unit as \uXXXX. */
+/** Returns a UTF-16 code unit as \uXXXX. Its hexadecimal digits are upper-case for é, otherwise lower-case. */
 function escaped(character: string): string {
   const hex = character.charCodeAt(0).toString(16).padStart(4, "0");
   return `\\u${character === "é" ? hex.toUpperCase() : hex}`;
@@ -135,7 +135,7 @@ test("with any byte changed, the scan finds nothing, or the same as JSON.parse",
   );
 });
 
-/** A vocab.json and a merges.txt in GPT-2's form, with their model. */
+/** Texts of a vocab.json and a merges.txt in GPT-2's form, with the model that they store. */
 const gpt2Files = tokenizerText.map((text) => {
   const { model } = JSON.parse(text) as { model: Model };
   const lines = model.merges.map((merge) => (typeof merge === "string" ? merge : merge.join(" ")));
@@ -170,7 +170,7 @@ test("an unusual pair of files is left to the readers of JSON and lines", () => 
     ["a", 0],
     ["b", 1],
   ]);
-  // Two tokens may share an id. A merge makes the one spelled by its parts.
+  // Two tokens may share an id. A merge makes only the one whose text is that of its two parts: "ab", and not "b".
   const twins = scanPair('{"a":0,"b":1,"ab":1,"c":2,"x":2}', "a b\na b\n");
   expect([...twins!.vocab.tokensWithoutMerge()].map(([token]) => token)).toEqual(["a", "b", "c", "x"]);
   expect(head?.merges.merged).toEqual(new Int32Array(0));

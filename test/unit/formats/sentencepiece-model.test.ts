@@ -56,7 +56,7 @@ test("their images restore all parts", () => {
   for (const given of cases) expectInImage(load(modelOf(given)));
 });
 
-/** Merges by definition: the highest score first, of equal scores the leftmost. */
+/** Merges by definition: the piece with the highest score first, and of equal scores the leftmost. */
 function merged(pieces: readonly Piece[], ids: number[]): number[] {
   const found = new Map(
     pieces.flatMap(([text, score, kind], id) => (kind === normal ? [[text, { score, id }]] : [])),

@@ -40,7 +40,7 @@ const rejectionOf = (promise: Promise<unknown>) =>
     (error: Error) => error,
   );
 
-/** A fake thread: its messages are copied, and delivered in a later turn. */
+/** Returns a fake thread. Its messages are copied, and delivered in a later turn of the event loop. */
 function startThread(hear?: (told: string) => void) {
   const ended: string[] = [];
   let close = () => {};

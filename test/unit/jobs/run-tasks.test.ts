@@ -21,7 +21,10 @@ const token = "<|end|>";
 const specialTokens = [token];
 const threadCounts = [1, 2, 5];
 
-/** Some files have lines of JSON, which the main thread may leave to workers. */
+/**
+ * The number of documents in each file, from 0 to 6. Some files have lines of JSON, which the main thread may leave to
+ * workers.
+ */
 const documentCounts = Array.from({ length: 60 }, (_, i) => i % 7);
 const paths = documentCounts.map((count, i) => {
   const texts = Array.from({ length: count }, (_, k) => `text ${k} `.repeat(1 + ((i * 31) % 900)));

@@ -63,7 +63,7 @@ const raised: { readonly [Kind in Exclude<Warning["kind"], Raced>]: [options: ob
   ],
 };
 
-/** This warning needs another process that writes into the output during the run. */
+/** A warning that is not tested here, because it needs another process that writes into the output during the run. */
 type Raced = "files in the old result";
 
 test("the library reports every warning of the command line, with its own names", async () => {
@@ -91,7 +91,7 @@ test("the library extends a base, makes several sizes, and does nothing if nothi
     Bun.file(join(directory, String(size), "merges.txt")).text();
   for (const size of [262, 266]) expect(await merges(output, size)).toBe(await merges(at("typed"), size));
   const again = await trainTokenizer(several);
-  // Without a commit in the build, nothing counts as unchanged.
+  // Sources that are run directly have no commit, so nothing counts as unchanged, and this call trains again.
   expect([...again.encode(text)]).toEqual([...made.encode(text)]);
 
   const base = join(output, "262");

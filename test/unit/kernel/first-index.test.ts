@@ -5,7 +5,7 @@ import * as kernels from "../../../src/runtime/kernel.ts";
 const cellCount = 100_000_000;
 const threadCount = 64;
 
-/** A text too large for a test. Only the region `parts` is written. */
+/** The plan of a text that is too large for a test. Its regions are planned, but only the region `parts` is written. */
 const plan: MergePlan = {
   ...{ first: 0, end: 1, wordCount: 1, firstStart: 0, positionCount: cellCount, positionBytes: 1, cellCount },
   ...{ firstByte: 0, idLimit: 0, memoryCount: 1, memoryIndex: 0, cellCountOfAll: cellCount },
@@ -19,7 +19,8 @@ test("threads get equal parts of a text, even if cells times threads do not fit 
   expect(planRegions({ exports, memory }, plan, 2 ** 32 - 1)).toBeGreaterThan(0);
   const before = new Uint32Array(memory.buffer, 0, memory.buffer.byteLength / 4).slice();
   exports.startText();
-  // A part is three adjacent words: `start`, `end` (exclusive) and `next`, which equals `start` at first.
+  // Finds the parts in memory by three adjacent words: `start`, `end` (exclusive) and `next`, which equals `start` at
+  // first.
   const words = new Uint32Array(memory.buffer, 0, before.length);
   const ends = new Map<number, number>();
   for (let i = 0; i + 2 < words.length; i++)

@@ -9,7 +9,7 @@ const [onLeft, onRight] = [1, 2];
 const listedPairsMax = 1 << 15;
 const random = randomNumbers(7);
 
-/** A word that contains every pair of ids, which is more than one call lists. */
+/** A word that contains every pair of ids, which is more pairs than one call lists. */
 const allPairs = Array.from({ length: idLimit }, (_, a) =>
   Array.from({ length: idLimit }, (_, b) => [a, b]).flat(),
 ).flat();
@@ -29,7 +29,7 @@ function recordsOfWords() {
   return runToEnd(counter.convertToRecords(idLimit, 2))!;
 }
 
-/** Returns the listed pairs, call by call, and the number of ids that were read. */
+/** Returns the pairs that the kernel lists, call by call, and the number of ids that it has read. */
 function look({ kernel, flagsStart, positionBytes }: RecordWords, flags: Uint8Array, work: number) {
   const { exports, memory } = kernel;
   new Uint8Array(memory.buffer, flagsStart).set(flags);

@@ -55,7 +55,7 @@ test("the script for Workers imports its WebAssembly as compiled files, and comp
   const script = readFileSync(join(built, "workers/browser.js"), "utf8");
   const imported = [...script.matchAll(/^import (\w+) from "\.\/(.*)";$/gm)];
   expect(imported.map(([, , name]) => name).sort()).toEqual(["kernel-text.wasm", "kernel.wasm"]);
-  // Bun imports a .wasm file as a path, so the modules are compiled from files.
+  // Bun imports a .wasm file as a path, so the modules are compiled from these files instead.
   const modules = imported.map(
     ([, name, file]) =>
       `const ${name} = new Module(fs.readFileSync(${JSON.stringify(join(built, "workers", file!))}));`,

@@ -37,7 +37,7 @@ export function madeAtRandom(bases: readonly TokenizerJson[], seed: number): Mad
 
 type Segment = { text: string; trusted: boolean };
 
-/** A naive twin of a session: each code unit, and whether it is trusted. */
+/** A naive twin of a session: each code unit of its text, and whether this unit is trusted. */
 class Twin {
   units: { readonly unit: string; readonly trusted: boolean }[] = [];
 
@@ -87,7 +87,10 @@ function commonLength(a: ArrayLike<number>, b: ArrayLike<number>): number {
   return i;
 }
 
-/** Returns the number of leading ids that have not changed. */
+/**
+ * Makes the same random edit in a session and its twin. Returns what the session returns: the number of leading ids
+ * that have not changed.
+ */
 function editBoth(
   random: Random,
   session: Session,
@@ -106,7 +109,10 @@ function editBoth(
   return kind === 5 ? session.truncate(start) : session.replace(start, end, text, options);
 }
 
-/** After each edit, the ids must be those of the whole text, and stable ids stay. */
+/**
+ * Checks after each random edit that the ids are those of the whole text, and that further text would not change the
+ * stable ids. Returns the session.
+ */
 export function checkEdits(
   { tokenizer, tokens }: Made,
   random: Random,
@@ -142,7 +148,11 @@ export function checkEdits(
 
 const nameOf = (i: number) => `\ue000${i}\ue001`;
 
-/** Encodes segments by their definition. The added tokens must not depend on the text next to them. */
+/**
+ * Encodes segments by their definition. Replaces each added token in them by its name in `naive`, except special tokens
+ * in untrusted text, and encodes the joined text with `naive`. The added tokens must not depend on the text next to
+ * them.
+ */
 export class MaskedSegments {
   readonly made: Made;
   /** Has the same added tokens, but under names that no text contains. */
@@ -186,7 +196,10 @@ export class MaskedSegments {
   }
 }
 
-/** With `isolate`, the ids are those of each segment encoded alone. */
+/**
+ * Checks the ids of random segments against their definition. With `isolate`, they are the ids of each segment encoded
+ * alone.
+ */
 export function checkSegments(naive: MaskedSegments, random: Random): void {
   const { tokenizer, tokens } = naive.made;
   const part = () => {
@@ -209,9 +222,12 @@ export function checkSegments(naive: MaskedSegments, random: Random): void {
   assert.deepEqual([...tokenizer.encodeSegments(segments, { isolate: true })], alone);
 }
 
-/** Ids must be called canonical exactly if encoding their text gives them. */
+/**
+ * Checks that ids are called canonical exactly if encoding their text gives them, and that the spans of `recode` map
+ * them to the canonical ids.
+ */
 export function checkCanonical({ json, tokenizer, tokens }: Made, random: Random): void {
-  // If two tokens share an id, one may be empty, which cannot be decoded.
+  // If two tokens share an id, one of them may be empty, so the id cannot be decoded.
   const vocabIds = Object.values(json.model.vocab);
   if (new Set(vocabIds).size < vocabIds.length) return;
   const text = madePart(random, tokens);

@@ -186,7 +186,10 @@ function keepsForm(text: string, at: number, normalization: string | null): bool
   return form(text.slice(0, at)) + form(text.slice(at)) === form(text);
 }
 
-/** Whether two tokens may share an id: an added token "Å" and the byte C5, spelled "Å". */
+/**
+ * Whether two tokens of different bytes may share an id. For example, an added token "Å" would have the id of the byte
+ * C5, which the vocabulary spells "Å".
+ */
 function sharesId({ model }: TokenizerJson, { parts }: TextTokenizer): boolean {
   const isOther = (id: number, content: string) =>
     Object.entries(model.vocab).some(([key, its]) => its === id && key !== content);
@@ -210,7 +213,7 @@ test("with added tokens of every kind, prefix spaces and normal forms, a part ha
     }
     const { normalization, addedTokens } = tokenizer.parts;
     if (sharesId(json, tokenizer)) continue;
-    // An adjacent added token may strip the white space at these edges.
+    // Whether an added token begins or ends with white space, which an adjacent added token may strip.
     const hasEdges = addedTokens.some(({ content }) => content.trim() !== content);
     const isAdded = new Set(addedTokens.map(({ id }) => id));
     for (const [turn, text] of texts.entries()) {
@@ -228,13 +231,15 @@ test("with added tokens of every kind, prefix spaces and normal forms, a part ha
           ...{ about, cut, count: true, isPlace: true },
         });
         if (ids.length <= n) expect(part).toBe(text);
-        // If the part is within one character and its marks, or there are added tokens, the form may change.
+        // A cut must not change the normal form, unless the part is within one character and its marks, or the text has
+        // added tokens.
         const [from, to] = keep === "start" ? [0, cut] : [cut, text.length];
         const isPartOfOne = !places.some((at) => at > from && at < to && opens(text, at));
         const holdsAdded = addedTokens.some(({ content }) => text.includes(content));
         const isKept = isPartOfOne || holdsAdded || keepsForm(text, cut, normalization);
         expect({ about, cut, isKept }).toEqual({ about, cut, isKept: true });
-        // Looks for longer parts with at most `n` ids, which are ids of the text.
+        // Looks for cuts that give a longer part with at most `n` ids, which are the first (or the last) ids of the
+        // text.
         const [inside, partOf] =
           keep === "start"
             ? [(at: number) => at > cut, (at: number) => text.slice(0, at)]
@@ -281,7 +286,8 @@ test("with added tokens of every kind, prefix spaces and normal forms, a part ha
         }
         if (overlap === 0) expect(end).toBe(text.length);
       }
-      // A cut may remove the letter after a `single_word` token, which is then found.
+      // A cut may remove the letter after a `single_word` token. The token is then found in the part, although it is
+      // not found in the text.
       if (options.specialTokensAsText || addedTokens.some(({ singleWord }) => singleWord)) continue;
       const kept = idsOf(tokenizer.truncate(text, n)).filter((id) => isAdded.has(id));
       expect(kept.length).toBeLessThanOrEqual(ids.filter((id) => isAdded.has(id)).length);
@@ -364,7 +370,8 @@ test("a part of a text with a prefix space is encoded with a prefix space of its
   // The first token is the prefix space, which is not in the text.
   expect(tokenizer.truncate("bc", 1)).toBe("");
   expect(tokenizer.truncate("bc", 2)).toBe("b");
-  // In "abc", the prefix space is a token, so "ab" takes three; alone, it takes one.
+  // In "abc", the prefix space is a token of its own, so "ab" takes three tokens. Encoded alone, "ab" is one token,
+  // with its prefix space.
   json.model.vocab["\u0120ab"] = 1000;
   json.model.ignore_merges = true;
   json.model.merges = [];

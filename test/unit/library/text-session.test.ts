@@ -16,7 +16,7 @@ const jsonsOf = (base: TokenizerJson): TokenizerJson[] => [
   { ...base, added_tokens: base.added_tokens.map((token, i) => ({ ...token, special: i > 0 })) },
 ];
 
-/** Tokenizers that change a text, or have tokens that depend on their neighbours. */
+/** Tokenizers that change a text before they cut it, or have tokens that depend on their neighbours. */
 const changing = (base: TokenizerJson): TokenizerJson[] => [
   {
     ...base,
@@ -48,7 +48,7 @@ test("after any edits the ids are those of the whole text", () => {
     for (const isMixed of [false, true])
       others.push(checkEdits(tokenizer, random, { isMixed, editCount: 50 }));
   }
-  // Other tokenizers have used the kernel's memories since.
+  // Other tokenizers have used the kernel's memories since, so a session has to be set up again.
   for (const session of others) {
     const [kept, count, text] = [session.fork(), session.count, session.text];
     session.append(" and more");

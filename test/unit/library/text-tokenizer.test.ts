@@ -284,7 +284,7 @@ test("a mistake keeps the tokenizer's memory: the next text needs no new one", (
   expect(instanceCount).toBe(0);
 });
 
-/** Counts the objects that the work makes. With `error`, making one throws it. */
+/** Returns how many objects of a WebAssembly class the work makes. With `error`, making one throws it. */
 function countMade(name: "Instance" | "Memory", work: () => void, error?: Error): number {
   const given = WebAssembly[name];
   let count = 0;
@@ -330,7 +330,8 @@ test("special tokens are found, or are text, with one memory, in any order of su
         }
       }
     });
-    // The tokenizer has two more memories: for texts, and for tokens of texts that it cuts.
+    // Besides the memories of `alone`, the tokenizer has two: one for texts, and one for the tokens of texts that it
+    // cuts.
     expect(memoryCount).toBe(order.length * 3 + 2);
   }
 });

@@ -602,7 +602,8 @@ test("an id that a special token shares with an ordinary token is decoded as the
     for (const tokenizer of [trained, loaded]) {
       expect([...tokenizer.encode(text)]).toEqual(ids);
       const ours = tokenizer.decode(ids);
-      // HF decodes the characters of a special token as bytes.
+      // HF decodes the characters of the special token "<é>" as bytes, so é becomes U+FFFD. `decode` keeps the text of
+      // the token.
       expect(ours).toBe(decoded.replaceAll("<\ufffd>", "<é>"));
     }
   }

@@ -180,7 +180,7 @@ test("a corpus without text, and values other than a corpus, are errors with a m
   ).toBe("of its own");
 });
 
-/** Yields texts without end, and stops the training after some of them. */
+/** Yields texts without end, stops the training after some of them, and calls `hasEnded` when it is closed. */
 async function* neverEnding(stop: AbortController, hasEnded: () => void) {
   try {
     for (let n = 0; ; n++) {
@@ -331,7 +331,7 @@ test("with like, the tokenizer in memory does not depend on the formats of its f
 
 test("ifChanged does nothing for unchanged files, and trains again on data in memory", async () => {
   const built = globalThis as { BPE_COMMIT?: string };
-  // Sources that are run directly have no commit, so nothing counts as unchanged.
+  // Sets a commit, as a build does. Sources that are run directly have none, and then nothing counts as unchanged.
   built.BPE_COMMIT = "abcdef012345";
   try {
     const train = (name: string, sources: Partial<TrainTokenizerOptions>) =>
@@ -402,7 +402,10 @@ function work(): void {
   while (performance.now() - startMs < 12);
 }
 
-/** `turned` counts the adjacent values between which the event loop ran. */
+/**
+ * Returns, among others, `each`: a generator that works for some time before each value. `turned` counts the pairs of
+ * adjacent values between which the event loop ran.
+ */
 function slowly<T>(values: readonly T[], onValue: (index: number) => void = () => {}) {
   let turn = 0;
   let isOver = false;

@@ -9,7 +9,8 @@ import { runToEnd } from "../../../src/runtime/slices.ts";
 import { type Random, randomNumbers } from "../../random.ts";
 import { tableOf } from "./made-words.ts";
 
-// HF's npm package trains only with its default options, such as 30,000 entries.
+// HF's npm package trains only with its default options: 30,000 entries, and an alphabet of the characters that occur.
+// These have the same order as in an alphabet of all bytes, so the merges are equal.
 test("merges equal those of HF's own trainer on made-up text, including ties and repeats", () => {
   for (let seed = 1; seed <= 40; seed++) {
     const random = randomNumbers(seed * 65537);
@@ -23,7 +24,10 @@ test("merges equal those of HF's own trainer on made-up text, including ties and
   }
 });
 
-/** Returns the words of a line, which a pattern splits as "first", " second", …, "\n". */
+/**
+ * Returns the words of a line, which consist of letters. With single spaces between them, a pattern for words splits
+ * the line as "first", " second", " third", …, "\n".
+ */
 function makeLine(random: Random): string[] {
   const alphabet = ["ab", "abc", "aé", "thequickbrownfox"][random(4)]!;
   const letter = () => alphabet[random(alphabet.length)]!;

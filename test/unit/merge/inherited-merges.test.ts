@@ -21,7 +21,10 @@ function madePieces(letters: string): Map<string, number> {
   return pieces;
 }
 
-/** Keeps pairs whose halves are bytes or results of earlier merges. */
+/**
+ * Converts pairs into merges by token number. Keeps those whose halves are bytes or results of earlier merges, and
+ * which make a new token.
+ */
 function numbered(pairs: readonly NaivePair[]) {
   const numbers = new Map(Array.from({ length: 256 }, (_, byte) => [String.fromCharCode(byte), byte]));
   const taken: NaivePair[] = [];

@@ -27,7 +27,7 @@ function makeIdWords(random: Random): Map<string, number> {
 const idLimit = 40;
 const numbers = Int32Array.from({ length: idLimit }, (_, id) => (id % 2 === 0 ? id / 2 : -1));
 
-/** Returns the words as start tokens in a table, and as ids in a table and a counter. */
+/** Returns the words as a table of start tokens, and as ids of `idBytes` bytes, in a table and in a counter. */
 function allFormsOf(words: ReadonlyMap<string, number>, idBytes: 2 | 4) {
   const Ids = idBytes === 2 ? Uint16Array : Uint32Array;
   const counter = new WordCounter();

@@ -38,7 +38,7 @@ export function makeWords(random: Random): Map<string, number> {
   return words;
 }
 
-/** A naive word is a string of code points 0-255. */
+/** Converts naive words into a table. A naive word is a string of code points 0-255, one for each byte. */
 export const tableOf = (words: NaiveWords): WordTable =>
   wordTableOf([...words].map(([word, count]) => [Buffer.from(word, "latin1"), count]));
 
@@ -64,7 +64,10 @@ export function makeTuning(random: Random): MergeTuning {
   };
 }
 
-/** The expected checksums come from an independent JavaScript engine. */
+/**
+ * Returns the number of merges, and a checksum of all their data. The checksums that tests expect come from an
+ * independent JavaScript engine.
+ */
 export function sumOf({ mergeCount, left, right, counts, replacedCounts }: Merges): string {
   const hash = createHash("sha256");
   for (const array of [left, right, counts, replacedCounts]) hash.update(array);

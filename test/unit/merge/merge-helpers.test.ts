@@ -14,7 +14,7 @@ import { sumOf, tableOf } from "./made-words.ts";
 const random = randomNumbers(77);
 const words = tableOf(new Map(Array.from({ length: 60_000 }, () => [makeWord(), 1 + random(50)])));
 
-/** Letters early in the alphabet are more frequent, so that some pairs occur often. */
+/** Returns a random word. Letters early in the alphabet are more frequent, so that some pairs occur often. */
 function makeWord(): string {
   const letter = () => String.fromCharCode(97 + Math.min(random(26), random(26)));
   return Array.from({ length: 2 + random(12) }, letter).join("");
@@ -51,7 +51,7 @@ test("helper threads change nothing, for any number of them, any length of share
 test("a helper does some of the work", async () => {
   const options = { mergeCount: 2000, compat: "cs336", threadCount: 2 } as const;
   const tuning = { ...defaultTuning, sharedCellCount: 0, sharedListLength: 64 };
-  // A thread that starts late finds nothing to do.
+  // A helper that starts late finds nothing to do. Then the training is repeated with a longer wait.
   for (let [helpedCount, waitMs] = [0, 10]; helpedCount === 0; waitMs *= 2) {
     const engine = createMergeEngine(wordTables.byteWords(words), 1, options, tuning)!;
     const helpers = startMergeHelpers(engine.memories[0]!);

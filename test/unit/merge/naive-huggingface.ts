@@ -3,9 +3,9 @@ import * as byteCharacters from "../../../src/bytes/byte-characters.ts";
 import { anyTwo, type NaiveOptions, type NaiveWords } from "./naive.ts";
 
 /**
- * Does what HF's BpeTrainer does, step by step. `mergeCount` is the number of entries that the vocabulary may gain.
- *
- * A pair whose string is already a token can be merged a second time, and is then listed twice.
+ * Does what HF's BpeTrainer does, step by step. `mergeCount` is the number of entries that the vocabulary may gain. As
+ * in HF's trainer, the count of a merged pair is not updated. So a pair whose string is already a token can be merged a
+ * second time, and is then listed twice.
  */
 export function naiveHuggingface(
   words: NaiveWords,

@@ -25,7 +25,7 @@ export function naiveParity(
   const startLengths = measured.map(lengthOf);
   const ids = new Map(Array.from({ length: 256 }, (_, byte) => [String.fromCharCode(byte), byte]));
   const merges: Pair[] = [];
-  // With ratios, a language with an empty text is done from the start.
+  // With ratios, a language with an empty text has no length to compare, so it is done from the start.
   const done = new Set(ratio ? startLengths.flatMap((length, k) => (length === 0 ? [k] : [])) : []);
   const choices: number[] = [];
   const isHuggingface = compat === "huggingface";
@@ -56,7 +56,7 @@ export function naiveParity(
       const share = choices.slice(-window.size).filter((k) => k === worst).length / window.size;
       if (share <= window.alpha / needs.length) return worst;
       out.add(worst);
-      // If all have been chosen too often, and none is done, the last one is chosen.
+      // If every language has been chosen too often, and none is done, the last one left is chosen all the same.
       if (out.size === needs.length && done.size === 0) return worst;
     }
   };

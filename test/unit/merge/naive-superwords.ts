@@ -11,7 +11,7 @@ export type NaiveSuperwords = {
   readonly isAmbiguous: boolean;
 };
 
-/** Follows the reference's rules in docs/superwords.md. A token is its bytes as Latin-1 text. */
+/** Learns superwords naively, by the reference's rules in docs/superwords.md. A token is its bytes as Latin-1 text. */
 export function naiveSuperwords(
   pieces: ReadonlyMap<string, number>,
   inherited: readonly NaivePair[],
@@ -54,7 +54,10 @@ export function isRefused(token: string): boolean {
   return token.includes(": ") || token.split(" ").filter((word) => word !== "").length > 4;
 }
 
-/** Cuts lines into the matches of the pattern and the gaps between them. */
+/**
+ * Returns the pretokens of documents with their counts, as Latin-1 text of their bytes. Each document is cut line by
+ * line, into the matches of the pattern and the gaps between them.
+ */
 export function naivePieces(documents: readonly string[], pattern: RegExp): Map<string, number> {
   const pieces = new Map<string, number>();
   const take = (piece: string) => {

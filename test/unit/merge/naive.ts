@@ -13,7 +13,7 @@ export type NaiveOptions = {
 
 export const anyTwo = () => true;
 
-/** A corpus. A word is a string of code points 0-255, one for each byte. */
+/** A corpus: distinct words with their counts. A word is a string of code points 0-255, one for each byte. */
 export type NaiveWords = ReadonlyMap<string, number>;
 
 /** Maps pairs to ranks. If a pair is listed twice, the later rank counts. */
@@ -36,7 +36,7 @@ export function naiveMerges(
   return [...trainOnWords(words, 256 + mergeCount, compat, mayMerge).merges];
 }
 
-/** Converts the merges of an engine into strings of code points 0-255. */
+/** Returns the merges of an engine, with each half as a string of code points 0-255, one for each byte. */
 export function spelledMerges(merges: Merges): Pair[] {
   const bytes = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
   return Array.from({ length: merges.mergeCount }, (_, k) => {

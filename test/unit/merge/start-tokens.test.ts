@@ -34,7 +34,10 @@ type NaiveOptions = {
   readonly make: (left: number, right: number) => boolean;
 };
 
-/** Start tokens have the first numbers, followed by the tokens of merges. */
+/**
+ * Counts all pairs, merges the best one, and starts over. Tokens are numbered: first the start tokens, then the token
+ * of each merge.
+ */
 function naiveMerges(words: readonly (readonly [number[], number])[], startCount: number, how: NaiveOptions) {
   const texts = words.map(([tokens, count]) => ({ tokens: [...tokens], count }));
   const merges: { left: number; right: number; count: number }[] = [];
@@ -66,7 +69,7 @@ function naiveMerges(words: readonly (readonly [number[], number])[], startCount
   return merges;
 }
 
-/** Returns distinct spellings. None is a prefix of another. */
+/** Returns distinct spellings. None is a prefix of another, so no two sequences of them have the same bytes. */
 function makeSpellings(random: Random, count: number): string[] {
   const end = [0, 97, 200, 255][random(4)]!;
   const stem = Array.from({ length: 70 }, () => 32 + random(3));
@@ -109,7 +112,7 @@ describe("words of start tokens, with random tuning", () => {
         const random = randomNumbers(seed * 7919);
         const count = [4, 7, 30, 256, 257, 3000][random(6)]!;
         const spellings = makeSpellings(random, count);
-        // The last two start tokens occur in no word, so that `known` can have their ranks.
+        // The last two start tokens occur in no word, so that the two tokens in `known` can have their ranks.
         const words = makeTokenWords(random, count - 2);
         const ranks = shuffled(random, count);
         const known = [spellings[0]! + spellings[1]!, spellings[1]! + spellings[1]!];

@@ -7,7 +7,7 @@ import * as wordTables from "../../../src/words/word-table.ts";
 import { randomNumbers } from "../../random.ts";
 import { wordTableOf } from "../words/generators.ts";
 
-/** Each number up to 16, and eight from each power of two to the next. */
+/** All thresholds below 2^32: each number below 16, and eight from each power of two to the next. */
 const thresholds = [
   ...Array.from({ length: 15 }, (_, i) => i + 1),
   ...Array.from({ length: 28 }, (_, k) => Array.from({ length: 8 }, (_, i) => (8 + i) * 2 ** (k + 1))).flat(),

@@ -265,7 +265,8 @@ describe("words in several memories", () => {
   });
 
   test("if a single memory proves too small later, training starts over with two: too many occurrences", () => {
-    // The first merge, of "a b", needs more arena than the memory has.
+    // Each word is "ab" nine times, followed by the number of the word in two bytes. The first merge, of "a b", needs
+    // more room for occurrences (arena) than the memory has.
     const letterAt = (word: number, place: number) => 99 + (Math.floor(word / 100 ** place) % 100);
     const words = someWords(10_000, (pos) => {
       const [word, k] = [Math.floor(pos / 20), pos % 20];
@@ -302,7 +303,8 @@ describe("slices", () => {
       { ...defaultTuning, sliceWork: 50 },
     );
     const phases = Array.from(training, ({ phase }) => phase);
-    // Pairs with the highest count are sorted before the first merge.
+    // All pairs have the highest count, so they are sorted by the tie rule before the first merge, in steps of the
+    // phase "merge".
     expect(phases.filter((phase) => phase === "merge").length).toBeGreaterThanOrEqual(10_000 / 50);
   });
 
@@ -384,7 +386,7 @@ test("for superwords, the lists of many cells are in huge pages, and those of fe
       tuning,
     )!.memories;
     const { exports, memory } = first!;
-    // Huge pages are requested only from a multiple of 64 KB on.
+    // Skips 64 KB, because huge pages are requested only from a multiple of 64 KB on.
     return isHuge(new Uint8Array(memory.buffer, (exports.mergeWordCounts.value >>> 0) + (1 << 16)));
   };
   // The word has a boundary cell before and after it.

@@ -59,7 +59,9 @@ const stray = [
   "\xc3",
 ];
 
-/** Most words consist of few characters, their parts, and bytes that are not text. */
+/**
+ * Returns words with many ties and repeats. Most consist of few characters, their parts, and bytes that are not text.
+ */
 function makeText(random: Random): Map<string, number> {
   if (random(5) === 0) return makeWords(random);
   const pool = pools[random(pools.length)]!;

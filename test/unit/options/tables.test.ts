@@ -18,7 +18,7 @@ const options = Object.entries(trainingOptions).map(
 );
 const optionOf = (name: string) => options.find((option) => option.name === name);
 
-/** `given` is `name` or, if the value matters, `name value`. */
+/** Returns the argument for an option given as `name` or, if its value matters, `name value`. */
 const argument = (known: readonly Option[], given: string): string => {
   const [name, said] = given.split(" ");
   const { value, words } = known.find((option) => option.name === name)!.kind;

@@ -67,7 +67,7 @@ function fromTheRight(run: string): string[] {
   return groups;
 }
 
-/** Splits each run into groups. The text between runs stays whole. */
+/** Returns the pieces of a text: the groups of each run, and the text between the runs as a whole. */
 function groupRuns(text: string, runs: RegExp, group: (run: string) => string[]): string[] {
   const pieces: string[] = [];
   let settled = 0;
@@ -87,7 +87,9 @@ const guardedRuns = new RegExp(
   "gu",
 );
 
-/** A run directly before a character of `word` is not grouped. */
+/**
+ * Groups runs of digits. A run directly before a character of `word` is not grouped, and stays with the text around it.
+ */
 function wordEndPieces(text: string): string[] {
   return groupRuns(text, wordEndRuns, fromTheRight);
 }
@@ -101,7 +103,10 @@ function marinPieces(text: string): string[] {
   });
 }
 
-/** With `cutsBefore`, also cuts before a run whose first group has three characters. */
+/**
+ * Cuts each run between its groups of three. With `cutsBefore`, also cuts before a run whose first group has three
+ * characters. Other text stays attached.
+ */
 function cutRuns(text: string, runs: RegExp, cutsBefore: boolean): string[] {
   const cut = text.replace(runs, (run) => {
     const groups = fromTheRight(run);

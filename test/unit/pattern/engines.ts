@@ -24,7 +24,10 @@ export function edgesOf(set: unicode.CodePointSet): unicode.CodePointSet {
 
 let categoryEdges: unicode.CodePointSet | undefined;
 
-/** Returns all characters or, in a quick run, those at the edges of categories and of the set. */
+/**
+ * Returns the characters with which an engine is tested on a set: all of them or, in a quick run, only those at the
+ * edges of the set and of every general category.
+ */
 export function textAbout(set: unicode.CodePointSet): string {
   if (isThorough) return everyCharacter;
   categoryEdges ??= unicode.unionOf(
@@ -37,7 +40,7 @@ export function setIn(text: string): unicode.CodePointSet {
   return unicode.setOf(Array.from(text, (character) => character.codePointAt(0)!));
 }
 
-/** Returns the matches of a regular expression. Adjacent matches may be joined. */
+/** Returns the matches of a regular expression in a text, by one engine. Adjacent matches may be joined. */
 export type Engine = (regex: string, text: string) => string[];
 
 export const huggingface: Engine = (regex, text) => {

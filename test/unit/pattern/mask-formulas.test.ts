@@ -215,7 +215,10 @@ test("the formulas cut like the automata, over whole texts and with claims about
   }
 });
 
-/** `begins` always has 0. `firstHard` is the first index without a result, or infinity. */
+/**
+ * The result of a formula. `begins` has the indices of the characters that begin pretokens, and always 0. `firstHard`
+ * is the index of the first character for which the formula gives no result, or infinity.
+ */
 type Run = { begins: number[]; firstHard: number };
 
 function runNaively(
@@ -244,7 +247,11 @@ function runNaively(
   return { begins, firstHard: hard.includes(true) ? hard.indexOf(true) : Number.POSITIVE_INFINITY };
 }
 
-/** Returns a result for each sequence of claims that the text does not refute. */
+/**
+ * Runs a formula character by character, as the proof does (prove-formula.ts). Where the formula looks ahead, each
+ * claim about the following characters is tried. Returns a result for each sequence of claims that the text does not
+ * refute.
+ */
 function runWithClaims(
   member: Member,
   characters: readonly string[],
@@ -343,7 +350,10 @@ const operators: readonly Operator[] = [
 // biome-ignore lint/suspicious/noExplicitAny: it changes calls of any operator
 type Call = (...args: any[]) => any;
 
-/** Small wrong changes of a call. `count` is how many there are for that many operands. */
+/**
+ * For each operator, small wrong changes of a call of it. `count` returns how many changes there are for a call with
+ * that many operands.
+ */
 const changes: Record<
   Operator,
   { count(operands: number): number; change(call: Call, which: number): Call }
@@ -395,7 +405,10 @@ function leaveOutOperand() {
   };
 }
 
-/** Calls the operator, which may keep state, but returns what one of `results` returns. */
+/**
+ * Changes that still call the operator, because it may keep state, but return what one of the functions `results`
+ * returns.
+ */
 function resultIs(...results: Call[]) {
   return {
     count: () => results.length,
@@ -461,7 +474,8 @@ const patternsOfFamily: Record<string, readonly (readonly string[])[]> = {
 const explained = [
   // This operand only lets the kernel look ahead less often.
   "gpt2: and 0, change 0",
-  // The characters in `where` are from `last`, so none ends the text, which `atEnd` is for.
+  // The characters in `where` are from `last`, so another character follows each of them. `atEnd` is for runs that end
+  // the text, so it changes nothing here.
   `gpt2: before 0, change ${atEndOfBefore}`,
   `deepseek: before 1, change ${atEndOfBefore}`,
   `deepseek: before 2, change ${atEndOfBefore}`,
@@ -500,12 +514,12 @@ test("every part of every formula is needed: without it, a proof fails or more p
   expect(unnoticed.sort()).toEqual(explained.toSorted());
 });
 
-/** The operators in simple code: a mask is an array of booleans. */
+/** The operators in simple code: a mask is an array with a boolean for each character of a text. */
 function naiveOps(characters: readonly string[]): Ops<boolean[]> {
   const indices = characters.map((_, i) => i);
   const { length } = characters;
   const not = (mask: boolean[]) => mask.map((is) => !is);
-  /** Returns the first index after the run that contains i, or i. */
+  /** Returns the first index after the run that contains i, or i if it is in no run. */
   const runEnd = (run: boolean[], i: number) => {
     while (i < length && run[i]) i++;
     return i;

@@ -11,7 +11,10 @@ const stepsMax = 200_000;
 type Next = (pos: number) => number;
 const failed = -1;
 
-/** Returns ends in code points, by the textbook matcher. It shares only the parser with the compiler. */
+/**
+ * Returns the ends of the pretokens of a text, in code points, by the textbook matcher with continuations over the
+ * syntax tree. It shares only the parser with the compiler.
+ */
 export function naiveTreeEnds(source: string, text: readonly number[]): number[] {
   const tree = parsePattern(source);
   const ends: number[] = [];
@@ -32,7 +35,10 @@ export function naiveTreeEnds(source: string, text: readonly number[]): number[]
   return ends;
 }
 
-/** Returns ends in bytes. `parts` are strings, which are cut separately, and invalid bytes, which are pretokens. */
+/**
+ * Returns the ends of the pretokens in bytes. `parts` are strings and invalid bytes. Each invalid byte is a pretoken.
+ * Each string is cut separately, and with `lineWise` each of its lines.
+ */
 export function textbookEnds(
   sources: readonly string[],
   parts: readonly (string | number)[],

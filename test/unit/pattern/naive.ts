@@ -3,8 +3,8 @@ import { chainEnds, cutText } from "../../../src/pattern/cut-text.ts";
 import { pick, type Random } from "../../random.ts";
 
 /**
- * Possessive quantifiers become a look-ahead and a back-reference, and \s becomes White_Space. Shares no parser with
- * the compiler.
+ * Translates a published pattern to JavaScript by replacing text, without the compiler's parser. Possessive quantifiers
+ * become a look-ahead and a back-reference, and \s becomes White_Space.
  */
 export function naiveRegExp(source: string): RegExp {
   let captures = 0;
@@ -35,7 +35,10 @@ export function naivePieces(text: string, regexps: readonly RegExp[]): string[] 
   return pieces;
 }
 
-/** Each invalid byte is a pretoken. With `lineWise`, each line is cut separately. */
+/**
+ * Returns the ends of the pretokens in bytes. Each invalid byte is a pretoken. The text between invalid bytes is cut
+ * separately; with `lineWise`, each of its lines is.
+ */
 export function naiveEnds(bytes: Uint8Array, regexps: readonly RegExp[], lineWise = false): number[] {
   const ends: number[] = [];
   let run = "";
@@ -75,7 +78,7 @@ function naiveCharacter(bytes: Uint8Array, pos: number): string | undefined {
 /** Returns the ends of the pretokens, by the JavaScript twin of the kernel's scan. */
 export const pretokenEnds = cutText;
 
-/** Returns the ends up to a cut. After it, only the first character is read. */
+/** Returns the ends of pretokens up to a cut. Of the text after the cut, only the first character is read. */
 export function endsOfLeftPart(compiled: CompiledPattern, bytes: Uint8Array, cut: number): number[] {
   let known = cut + 1;
   while ((bytes[known]! & 0xc0) === 0x80) known++;

@@ -40,7 +40,10 @@ export function huggingfaceOracle(pattern: { name: PatternName | null; sources: 
   };
 }
 
-/** With every substring as vocabulary, tiktoken's tokens are its pretokens. */
+/**
+ * Cuts these texts with tiktoken by the published pattern. tiktoken returns only tokens, but a pretoken that is in the
+ * vocabulary is one token. So with every substring of every text as vocabulary, its tokens are its pretokens.
+ */
 export function tiktokenOracle(
   source: string,
   texts: readonly string[],

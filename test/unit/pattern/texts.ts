@@ -7,7 +7,10 @@ export function tablesOf(...sources: string[]): ScanTables {
   return compiledTables(sources, false);
 }
 
-/** With `lineWise`, a document ends after each line feed. */
+/**
+ * Returns the tables of a pattern that compiles to one automaton. With `lineWise`, a document ends after each line
+ * feed.
+ */
 export function compiledTables(sources: readonly string[], lineWise: boolean): ScanTables {
   const compiled = compiledPatterns.compile(sources, { lineWise });
   if (compiled.automata.length > 1) throw new Error(`not one automaton: ${sources}`);

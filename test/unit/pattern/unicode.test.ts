@@ -20,7 +20,8 @@ import {
 } from "./engines.ts";
 
 /*
- * A test fails when a dev dependency brings another Unicode version. Then use it in scripts/generate-unicode-data.ts.
+ * A test fails when a dev dependency brings another version of Unicode. Then use the package of that version in
+ * scripts/generate-unicode-data.ts, and update docs/internals/pattern.md.
  */
 
 const generalCategories = Object.keys(unicode.categoryNames).filter(
@@ -98,7 +99,8 @@ test("tiktoken has our \\w, on all code points", () => {
 });
 
 test("tiktoken has our case folding, on all code points", () => {
-  // A query has the first members of classes whose number has, or lacks, a certain bit.
+  // Asks for many classes at a time. The classes are numbered, and a query has the first member of each class whose
+  // number has a certain bit set, or not set.
   const classes = unicode.caseClasses().map((members) => unicode.setOf(members));
   const text = textOf(unicode.unionOf(classes));
   for (let bit = 1; bit < classes.length; bit *= 2) {
@@ -123,7 +125,7 @@ test.each([
   const { sources } = readPreTokenizer({ type: "Sequence", pretokenizers: [step, byteLevel] }, "");
   const tree = parsePattern(sources[0]!);
   if (tree.kind !== "set") throw new Error("one character is cut at a time");
-  // The letter between two characters is never cut.
+  // The letter between two characters is never cut, so only cut characters become pieces of their own.
   const asked = textAbout(tree.set);
   const text = Array.from(asked).join("a");
   const cut = preTokenize(step, text).filter((piece) => piece !== "a" && Array.from(piece).length === 1);

@@ -12,7 +12,7 @@ put(home, "corpus.txt", text);
 /** A script that must never be loaded: it prints, and exits. */
 const evil = put(home, "evil.js", 'console.log("LOADED"); console.error("LOADED"); process.exit(3);');
 
-/** Trains with workers. With `-q`, stderr is empty unless something is wrong. */
+/** Trains with two workers in the directory `cwd`. Because of `-q`, stderr is empty unless something is wrong. */
 async function train(env: Record<string, string>, cwd: string) {
   mkdirSync(cwd, { recursive: true });
   const command = [binary, "train", join(home, "corpus.txt"), "-n", "300", "-o", "out", "-w", "2", "-q"];
@@ -28,14 +28,17 @@ const nothing = "nothing";
 const speaks = "the same bytes, and more on stderr";
 const refuses = "the run is refused by the runtime";
 
-/** Settings that change what this training prints, or end it. */
+/** Settings that change what this training prints, or end it. The others in `tried` must have no effect on it. */
 const effects: Record<string, string> = {
   "BUN_JSC_dumpOptions=1": speaks,
   "BUN_JSC_nonsense=1": refuses,
   "MIMALLOC_VERBOSE=1": speaks,
 };
 
-/** Five groups: what makes the runtime do something else, its compiler and memory, other switches, Node, the system. */
+/**
+ * Settings to try, in five groups: those that make the runtime do something else, those of its compiler and memory, its
+ * other switches, variables of Node, and variables of the system.
+ */
 const tried = `
   BUN_BE_BUN=1 BUN_OPTIONS=--version BUN_OPTIONS=--preload=${evil} BUN_INSPECT=ws://127.0.0.1:0/
   BUN_INSPECT_CONNECT_TO=127.0.0.1:9 BUN_INSPECT_PRELOAD=${evil} BUN_INSPECT_NOTIFY=unix:///nonexistent
@@ -68,7 +71,10 @@ const tried = `
   .split(/\s+/)
   .concat("BUN_OPTIONS=--smol --inspect");
 
-/** Groups settings to try together. Values of one variable are in different groups. */
+/**
+ * Groups settings that can be tried together. Each setting with an effect is a group of its own. Different values of
+ * one variable are in different groups.
+ */
 function groupsOf(settings: readonly string[]): string[][] {
   const groups: string[][] = [];
   const turns = new Map<string, number>();

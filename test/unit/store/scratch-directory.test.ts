@@ -30,7 +30,8 @@ test("directories of dead runs are removed; those that a living run locks, and t
   const living = basename(Buffer.from(value!).toString().trim());
   const own = new ScratchDirectory(home);
   const ownName = basename(own.path);
-  // Left by runs that were killed without the lock, with it, and during removal.
+  // Directories that were left by runs which were killed before they had the lock, while they had it, and during
+  // removal.
   const stale = [".bpe-abcdef", ".bpe-Ab12x0", ".bpe-uvwxyz-gone"];
   const kept = [".bpe-elsewhere-4711-abcdef", "bpe-abcdef", ".bpe-abcdef.txt", ".bpe-file00"];
   for (const name of [...kept.slice(0, 3), ...stale]) mkdirSync(join(home, name));

@@ -115,7 +115,7 @@ test("a file to append to is created, or used if a trusted user made it", () => 
   expect(fstatSync(fd).isFile()).toBe(true);
   closeSync(fd);
   closeSync(trustedFiles.openToAppend("/dev/null"));
-  // The stderr of the tests may be a pipe that only root can reopen, or a socket.
+  // The stderr of the tests may be a pipe that only root can reopen, or a socket, which cannot be reopened.
   if (process.geteuid?.() === 0 && !fstatSync(2).isSocket())
     closeSync(trustedFiles.openToAppend("/dev/stderr"));
   expect(() => trustedFiles.openToAppend(makePipe(join(home, "pipe")))).toThrow("ENXIO");

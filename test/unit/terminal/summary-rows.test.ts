@@ -20,7 +20,7 @@ test("without a terminal, a row is one line of any length", () => {
 test("a text wraps below itself at the terminal's width, and the items of a list stay whole", () => {
   const text = "one two three four five six seven";
   expect(rowLines([["row", text]], 40, 8)).toEqual(["row     one two three four five six", "        seven"]);
-  // The text has 33 columns, after 8 of the name.
+  // The text has 33 columns, after 8 of the name, so it fits into 41 columns but not into 40.
   expect(rowLines([["row", text]], 41, 8)).toEqual(["row     one two three four five six seven"]);
   const list = (second: string) => rowLines([["row", ['" one two"', second, '" five six"']]], 32, 8);
   expect(list('" three four"')).toEqual(['row     " one two" " three four"', '        " five six"']);

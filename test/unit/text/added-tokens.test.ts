@@ -114,7 +114,10 @@ test("added tokens that HF confuses, or does not read, are refused by name", asy
   }
 });
 
-/** Returns how much is read backwards, divided by the size of the text. */
+/**
+ * Returns how many bytes are read backwards to find tokens, plus how many characters to find white space, divided by
+ * the size of the text.
+ */
 function readsOf(tokens: readonly Partial<AddedToken>[], text: Buffer, pieceBytes: number): number {
   const addedTokens = tokens.map((token, id) => ({ id, content: "", ...plainSpecial, ...token }));
   const sections = new TextSections(

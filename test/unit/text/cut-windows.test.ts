@@ -68,7 +68,9 @@ function madeCutting(random: Random): { cutting: Cutting; contents: string[] } {
   };
 }
 
-/** With `continues`, the text comes after a cut; without `ends`, before one. */
+/**
+ * Returns the sections of a text. With `continues`, the text comes after a cut; without `ends`, it comes before one.
+ */
 function sectionsOf(
   sections: TextSections,
   text: Buffer,
@@ -98,7 +100,10 @@ function sectionsOf(
   return found;
 }
 
-/** `at` is a cut's offset in the normalized form, `position` its offset in the text. */
+/**
+ * Returns the text in normalized form (a window of src/kernel/text/cut-windows.ts), and the possible cuts: `at` is a
+ * cut's offset in the normalized form, `position` its offset in the text.
+ */
 function windowOf({ kernel }: TextSections, text: Uint8Array, startsText: boolean) {
   const { exports, memory } = kernel;
   const address = exports.windowAddress(text.length) >>> 0;
@@ -143,7 +148,8 @@ test("a text may be cut at positions of a window, whatever surrounds the part th
     for (const { at, position } of random(2) === 0 ? cuts.slice(-3) : cuts) {
       if (random(3) !== 0) continue;
       if (position + reach > given.length) continue;
-      // Neither text before the window nor text from `reach` bytes after the cut may matter.
+      // Neither the text before the window nor the text from `reach` bytes after the cut on may matter, so both are
+      // made up.
       const before = startsText
         ? []
         : [madeText(random, 4, contents), content.subarray(0, random(content.length + 1))];
@@ -166,7 +172,7 @@ test("a text may be cut at positions of a window, whatever surrounds the part th
         right: right.toString("latin1"),
       };
       expect({ ...about, sections: joined(first, second) }).toEqual({ ...about, sections: whole });
-      // `makeFollowing` gets only the text after the cut.
+      // `makeFollowing` gets only the text after the cut. Its result must begin with the window's next character.
       new Uint8Array(memory.buffer, exports.windowAddress(right.length) >>> 0, right.length).set(right);
       const size = exports.makeFollowing(right.length);
       const following = Buffer.from(new Uint8Array(memory.buffer, exports.followingAddress() >>> 0, size));

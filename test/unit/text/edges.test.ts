@@ -20,12 +20,18 @@ import {
 import { entriesOf } from "../words/generators.ts";
 import { countingTexts } from "./counting-texts.ts";
 
-/** At small scale, distances reach past edges of blocks, slices and windows, otherwise around the first block's end. */
+/**
+ * The distances from a text's beginning at which each of `things` is placed. At small scale, they reach past several
+ * edges of blocks, slices and windows. At the usual scale, they are around the end of the first block.
+ */
 const distances = isSmallScale
   ? Array.from({ length: 201 }, (_, distance) => distance)
   : Array.from({ length: 24 }, (_, i) => (1 << 14) - 20 + i);
 
-/** A quick run tries every fifth one at small scale, and a single one at the usual scale. */
+/**
+ * Returns the distances to try: all of them in a thorough run. A quick run tries every fifth one at small scale, and a
+ * single one at the usual scale, where texts are long.
+ */
 const someDistances = (turn: number) =>
   isSmallScale ? Array.from(places(distances.length, turn), (i) => distances[i]!) : turns(distances, turn);
 

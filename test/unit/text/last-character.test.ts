@@ -18,7 +18,7 @@ const lastCharacters = ["z", "é", "中", "\u201d", "😀", "e\u0301"];
 const names = ["gpt2", "o200k", "none"] as const;
 
 const range = (start: number, end: number) => Array.from({ length: end - start }, (_, i) => start + i);
-/** At small scale a block ends after every 16 bytes. */
+/** At small scale a block ends after every 16 bytes, so every length is near an edge. */
 const lengths = isSmallScale ? range(0, 201) : usualLengths();
 
 function usualLengths(): number[] {

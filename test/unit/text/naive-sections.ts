@@ -20,7 +20,10 @@ const part = ({ bytes, labels }: Labelled, start: number, end: number): Labelled
   labels: labels.slice(start, end),
 });
 
-/** A token is recognized only within one segment, and a special token only if it is trusted. */
+/**
+ * Returns the sections of a text in segments. A token is recognized only within one segment, and a special token only
+ * within a trusted one.
+ */
 export function naiveSections(
   cutting: Cutting,
   text: Buffer,
@@ -116,7 +119,7 @@ function stretchesOf(text: Labelled, normalizer: TextNormalizer): Labelled[] {
   return starts.map((start, i) => part(text, start, starts[i + 1] ?? bytes.length));
 }
 
-/** A part that changes and has bytes of several segments becomes untrusted. */
+/** Normalizes a text. A part that changes and has bytes of several segments becomes an untrusted segment of its own. */
 function formOf(text: Labelled, normalization: string, trusts: boolean[]): Labelled {
   const formed = stretchesOf(text, TextNormalizer.of(normalization)).map((stretch): Labelled => {
     const isValid = utf8.codePointAt(stretch.bytes, 0, stretch.bytes.length) >= 0;

@@ -1,7 +1,10 @@
 /** A token found: its position and length. */
 export type Found = [pos: number, length: number];
 
-/** Finds the longest token at each position. With `overlapping`, continues one byte after a token's start. */
+/**
+ * Finds tokens by the definition: at each position the longest token that ends by `limit`, if any. The search continues
+ * after each token or, with `overlapping`, one byte after its start.
+ */
 export function findNaively(
   tokens: readonly Uint8Array[],
   text: Uint8Array,

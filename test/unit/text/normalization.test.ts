@@ -165,7 +165,8 @@ describe("text is normalized as a whole, however it arrives", () => {
   });
 
   test("the time for a million unordered marks is linear in their number", () => {
-    // HF's tables, of Unicode 9.0, do not know U+1AC1 as a mark, so no mark is sorted across it.
+    // U+1AC1 became a mark after Unicode 9.0, whose tables HF uses. They treat it as a starter, so no mark is sorted
+    // across it.
     const markCount = rounds(150_000);
     const group = "\u0301\u0316\u0344\u0334\u1ac1\uff9f";
     const between = (text: string) => text.split("\u1ac1").slice(1, -1);
@@ -193,7 +194,7 @@ test("a normalized corpus that is cut into ranges and chunks has the words of th
   for (let trial = 0; trial < trialCount; trial++) {
     const random = randomSource(seed * 1_000_003 + trial);
     const normalization = normalizations[random.below(normalizations.length)]!;
-    // Most texts have no special tokens, so that they are cut at safe cuts.
+    // A text with special tokens is cut at these. Most texts have none, so that they are cut at safe cuts.
     const made = madeText(random, 3000);
     const text = trial % 4 === 0 ? made : made.replaceAll("<|end|>", "");
     const pattern = compiledPatterns.compile(patterns.gpt2.sources);

@@ -12,7 +12,10 @@ for (let point = 0; point < 0x30000; point++) {
   if (point < 0xd800 || point > 0xdfff) characters.push(String.fromCodePoint(point));
 }
 
-/** Many texts are normalized at once, separated by a character that begins a new sequence. */
+/**
+ * Returns the texts whose form differs from HF's. Many are normalized at once, separated by a line feed, which begins a
+ * new sequence in every form.
+ */
 function differing(texts: readonly string[], form: normalForms.Step): string[] {
   const split = (text: string) => text.split("\n");
   const wanted = split(hfNormalizer(form)(texts.join("\n")));

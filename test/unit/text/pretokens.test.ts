@@ -29,7 +29,7 @@ import { findNaively } from "./naive-tokens.ts";
 const seed = 20261122;
 const encoded = (text: string) => new TextEncoder().encode(text);
 const textBytesMax = 1 << 20;
-/** Tokens with this flag (src/kernel/token-search.ts) stay in the text here. */
+/** The flag of special tokens (src/kernel/token-search.ts). In these tests, tokens with this flag stay in the text. */
 const specialFlag = 8;
 /** Marks tokens whose length is 3 modulo 4 as special. */
 const found = (tokens: readonly Uint8Array[]) =>
@@ -37,7 +37,7 @@ const found = (tokens: readonly Uint8Array[]) =>
 
 /** A counter, and the `Pretokens` that find pretokens for it. */
 type Way = { readonly counter: WordCounter; readonly pretokens: Pretokens };
-/** Any pattern will do: texts are cut by that of the given `Pretokens`. */
+/** The pattern for `countingTexts`. Any pattern will do, because texts are cut by that of the given `Pretokens`. */
 const anyPattern = compiledPatterns.compile(patterns.none.sources);
 
 /** Returns everything that counting a text reports: words and findings. */
@@ -128,7 +128,7 @@ function expectSame(
   }
 }
 
-/** Returns the pattern with four-byte tables of its first automaton, and without them. */
+/** Returns the pattern with the four-byte tables of its first automaton, if it has any, and without them. */
 function withAndWithoutFourByteTables({ pattern }: Case): CompiledPattern[] {
   const [tables, ...others] = pattern.automata;
   return [buildFourByteTables(tables!) ?? null, null].map((fourBytes) => ({

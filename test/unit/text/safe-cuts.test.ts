@@ -30,7 +30,10 @@ function kernelOf(parts: ReturnType<typeof tokenizerOfJson>) {
 
 const edges = [" ", "\n", "  ", "a", "'s", "'", "12", "漢", "é", "\u0301", "Ａ", "ب", "\u3000", "!", "🙂"];
 
-/** The text after a safe cut has the same ends alone as in the whole text. */
+/**
+ * Checks that a cut is safe: the text after it has the same ends alone as in the whole text, and the text before it has
+ * the same ends with other text after the character at the cut.
+ */
 function expectSafe(
   parts: ReturnType<typeof tokenizerOfJson>,
   text: Uint8Array,

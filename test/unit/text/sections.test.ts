@@ -137,7 +137,7 @@ test(`the sections of a text are those of its steps, however it arrives: ${trial
   for (let trial = 0; trial < trialCount; trial++) {
     const random = randomNumbers(seed * 1_000_003 + trial);
     const cutting = madeCutting(random);
-    // Tokens that become equal after normalization are not refused here.
+    // Tokens that become equal after normalization are refused when a tokenizer is read, and not here.
     const sections = new TextSections(sectionSettings(cutting));
     for (let round = 0; round < 4; round++) {
       const text = madeBytes(random, cutting);
@@ -172,7 +172,8 @@ test(`added tokens are found within segments, special ones only in trusted ones:
     const cutting = madeCutting(random);
     const sections = new TextSections(sectionSettings(cutting));
     for (let round = 0; round < 4; round++) {
-      // Without ASCII capitals: a part that normalization lowers could become one segment or stay several.
+      // The text has no ASCII capitals: if normalization lowered them, a part with bytes of several segments could
+      // become one segment or stay several.
       const text = Buffer.from(normalForms.loweredAscii(madeBytes(random, cutting)));
       const segments = madeSegments(random, text);
       sections.open(!segments[0]!.isTrusted, false, true);

@@ -8,7 +8,10 @@ import { type Found, findNaively } from "./naive-tokens.ts";
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 
-/** Returns all tokens in [from, limit). With `overlapping`, the search continues one byte after a start. */
+/**
+ * Returns all tokens in [from, limit). The search continues after each token or, with `overlapping`, one byte after its
+ * start.
+ */
 function findAll(finder: SpecialTokenFinder, from: number, limit: number, overlapping = false): Found[] {
   const found: Found[] = [];
   for (let pos = from; ; ) {
@@ -31,7 +34,7 @@ function found(tokens: readonly string[], text: string): [number, string][] {
   return all.map(([pos, length]) => [pos, new TextDecoder().decode(bytes.subarray(pos, pos + length))]);
 }
 
-/** Returns the bytes that the finder reads backwards, divided by the size of the text. */
+/** Returns how many bytes the finder reads backwards while it finds all tokens, divided by the size of the text. */
 function visitedShare(tokens: readonly string[], text: string): number {
   const bytes = utf8(text);
   const finder = finderOf(tokens.map(utf8), bytes);
@@ -202,7 +205,7 @@ describe("special tokens", () => {
       ["a token longer than a block", ["a".concat("b".repeat(50_000)), "ac"], "a".repeat(200_000)],
     ];
     for (const [what, tokens, text] of cases) {
-      // Without a prefix of tokens in the text, the kernel reads nothing backwards.
+      // A token is added at the end, because the kernel reads nothing backwards in a text without prefixes of tokens.
       const share = visitedShare(tokens, text + tokens.at(-1));
       expect(`${what}: ${share <= 2 ? "at most 2" : share}`).toBe(`${what}: at most 2`);
     }

@@ -53,7 +53,7 @@ test("the pieces are the pretokens that encoding merges, with added tokens verba
     const text = Buffer.from(Array.from({ length: random(12) }, () => pick(random, parts)).join(""));
     if (random(4) === 0 && text.length > 0) text[random(text.length)] = random(256);
     const pieces = textPieces.of(cutting, text);
-    // A token's piece includes the white space that it strips.
+    // A token's piece includes the white space that the token strips, so all pieces together are the text.
     if (cutting.normalization === null && !cutting.addsPrefixSpace)
       expect({ i, joined: Buffer.concat(pieces) }).toEqual({ i, joined: Buffer.from(text) });
     const twin = textPieces

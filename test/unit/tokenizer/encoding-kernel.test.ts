@@ -30,7 +30,7 @@ function encoderOf(kernel: EncodingKernel) {
 
 const bytesOf = (pretokens: readonly Uint8Array[]) => pretokens.flatMap((pretoken) => [...pretoken]);
 
-/** If `kinds` is small, many words differ in a single byte. */
+/** Returns random bytes of `kinds` values. If they are few, many words differ in a single byte. */
 const madeBytes = (length: number, kinds: number) => Uint8Array.from({ length }, () => 97 + random(kinds));
 
 for (const cacheShrinkBits of [0, 8]) {
@@ -67,7 +67,10 @@ for (const cacheShrinkBits of [0, 8]) {
   });
 }
 
-/** Returns a word with at most `idCount` ids. The vocabulary lacks its other bytes. */
+/**
+ * Returns a word of this length with at most `idCount` ids. Its other bytes give no ids, because the vocabulary lacks
+ * them.
+ */
 const madeWord = (length: number, idCount: number) => {
   const word = madeBytes(length, 26).map((byte) => byte - 32);
   for (let i = 0; i < idCount; i++) word[random(length)] = 97 + random(26);
@@ -88,7 +91,7 @@ for (const [what, lengths, idCount, cleared] of [
       const encode = encoderOf(kernel);
       // A few words of each table, which are lost only when their table is cleared.
       const words = [5, 12, 30].flatMap((length) => Array.from({ length: 50 }, () => madeWord(length, 6)));
-      // The words in each table before each time it was cleared, and at the end.
+      // The number of words in each table before each time it was cleared, and at the end.
       const peaks = [[0], [0], [0]];
       for (let round = 0; round < 150; round++) {
         const batch =
@@ -174,7 +177,7 @@ test("words too long for the cache are encoded among others, and so are more pre
 });
 
 test("text with more cuts and ends than are listed at a time", () => {
-  // No token spans two characters, so a long pretoken of `foreign` is cut between them.
+  // No token spans two characters, so a long pretoken of `foreign` is cut between all its characters.
   const encode = encoderOfBytes((byte) => byte, true);
   const foreign = (length: number) =>
     Buffer.from(Array.from({ length }, () => String.fromCodePoint(0x4e00 + random(500))).join(""));

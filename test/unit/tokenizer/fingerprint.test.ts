@@ -116,7 +116,10 @@ test("the record of an extended tokenizer, and of one like another, has the fing
   expect(seen.size).toBe(3);
 });
 
-/** Changes a tokenizer.json: a space before texts, one more added token, stripped white space. */
+/**
+ * Returns a changed tokenizer.json: a space is put before each text, an added token is new, and some added tokens strip
+ * the white space before them.
+ */
 function likeJson(text: string): string {
   const root = JSON.parse(text);
   root.pre_tokenizer = { type: "ByteLevel", add_prefix_space: true, trim_offsets: true, use_regex: true };

@@ -33,7 +33,8 @@ test("killed at any instant, encoding leaves no file, or the older one", async (
     [0.95, "2", false],
     [1, "2", true],
   ] as const;
-  // If fewer than three runs were killed, the instants are gone through again.
+  // If a run ends before it is killed, `wholeMs` was too long, so it is reduced. If fewer than three runs were killed,
+  // the instants are tried again, up to five times in all.
   for (let n = 0; n < instants.length || (killedCount < 3 && n < 5 * instants.length); n++) {
     const [share, workers, hadFile] = instants[n % instants.length]!;
     if (hadFile) writeFileSync(output, whole);

@@ -2,7 +2,10 @@ import { train } from "../../../examples/learn.ts";
 import type { Merges } from "../../../src/tokenizer/merges.ts";
 import { randomNumbers } from "../../random.ts";
 
-/** GPT-2's pattern in JavaScript's syntax, whose `\s` treats U+FEFF and U+0085 differently. */
+/**
+ * GPT-2's pattern in JavaScript's syntax. Texts with U+FEFF or U+0085 may be cut differently, because JavaScript's `\s`
+ * includes the first and lacks the second.
+ */
 export const gpt2Pattern = /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+/gu;
 
 const syllables = [
@@ -38,7 +41,9 @@ export function madeText(seed: number, wordCount: number): string {
   return text;
 }
 
-/** Tokens are numbered: first the bytes, then the merges. */
+/**
+ * Returns the merges that the naive trainer learns from a text. Tokens are numbered: first the bytes, then the merges.
+ */
 export function naiveMerges(text: string, mergeCount: number): Merges {
   const { merges, vocabulary } = train(text, 256 + mergeCount);
   return mergesOf(

@@ -11,7 +11,10 @@ const random = randomNumbers(seed);
 
 type Merge = { left: number; right: number; id: number };
 
-/** Merges by definition: the lowest rank first, and of equal or tied ranks the leftmost. */
+/**
+ * Merges by definition: the lowest rank first, and of equal or tied ranks the leftmost pair. Calls `note` for each
+ * merge.
+ */
 function mergeNaively(
   symbols: readonly number[],
   merges: readonly Merge[],
@@ -37,7 +40,10 @@ function mergeNaively(
   }
 }
 
-/** With `isOrdered`, a token's merge comes after those of its parts. */
+/**
+ * Returns random merges of letters and of other merges' results. With `isOrdered`, a token's merge comes after those of
+ * its parts.
+ */
 function madeMerges(count: number, isOrdered: boolean, letters = [97, 98, 99]): Merge[] {
   const merges: Merge[] = [];
   const tokens = [...letters];
@@ -155,7 +161,8 @@ test("a trace has the naive merges in order, with late merges, whole characters 
 });
 
 test("two pairs with the same hash have separate ranks, or none", () => {
-  // Both pairs have the same hash, by hashOf of src/kernel/encode/pair-ranks.ts.
+  // Both pairs have the same hash by hashOf of src/kernel/encode/pair-ranks.ts, so a search for the second one meets
+  // the first.
   const first = { left: 97, right: 98 };
   const second = { left: 97 + 50_549, right: 98 + 11_547 };
   const idOf = (byte: number) => (byte === 100 ? second.right : byte);
@@ -173,7 +180,7 @@ test("two pairs with the same hash have separate ranks, or none", () => {
 
 test("a word of a million letters is merged, which no quadratic algorithm would finish", () => {
   const word = Array.from({ length: 1_000_000 }, () => 97 + random(3));
-  // Each merge is of two letters, so its pairs can simply be replaced.
+  // Each merge is of two letters, so the expected result comes from replacing pairs, one rank after the other.
   const merges = [
     { left: 97, right: 98, id: 256 },
     { left: 99, right: 97, id: 257 },

@@ -6,7 +6,7 @@ import { randomNumbers } from "../../random.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 5);
 
-/** Joins like tiktoken: the lowest rank first, and of equal ranks the leftmost. */
+/** Joins like tiktoken: neighbours that form a token, the lowest rank first, and of equal ranks the leftmost. */
 function joinNaively(token: string, ranks: ReadonlyMap<string, number>): string[] {
   const parts = [...token];
   for (;;) {
@@ -18,7 +18,7 @@ function joinNaively(token: string, ranks: ReadonlyMap<string, number>): string[
   }
 }
 
-/** Returns the merges that make tokens, and the tokens that no merge makes. */
+/** Returns the merges that make tokens, and the tokens without a merge, which only whole pretokens become. */
 function modelNaively(tokens: readonly string[]) {
   const merges: [left: number, right: number, merged: number][] = [];
   const whole = new Map<string, number>();

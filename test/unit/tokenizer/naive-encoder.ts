@@ -2,7 +2,10 @@ import { encodeWord, wordsOf } from "../../../examples/learn.ts";
 import type { Vocabulary } from "../../../src/tokenizer/vocabulary.ts";
 import { ranksOf } from "../merge/naive.ts";
 
-/** Finds special tokens first, the longest where several match, then GPT-2's words. */
+/**
+ * Returns a function that encodes text in simple code: it finds first special tokens, the longest where several match,
+ * then GPT-2's words, and then merges these.
+ */
 export function naiveEncoder(vocabulary: Vocabulary): (text: string) => number[] {
   const { specialTokens, specialIds, tokenIds, tokenBytes, left, right, mergeCount } = vocabulary;
   const tokens = Array.from(tokenIds, (_, token) => Buffer.from(tokenBytes.copy(token)).toString("latin1"));

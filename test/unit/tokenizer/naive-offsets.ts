@@ -27,7 +27,7 @@ export class OffsetFinder {
     this.added = new Map(allAddedTokens(parts).map((token) => [token.id, token]));
   }
 
-  /** `notes` are those of the encoding of this text. */
+  /** Returns the offsets of the ids of a text. `notes` are those of the encoding of this text. */
   find(text: Uint8Array, ids: ArrayLike<number>, notes: TextNotes, unit: OffsetUnit): Offsets {
     const noted = readNotes(notes);
     const all = tokenStarts(this.parts.tokens, ids, noted, text.length);
@@ -73,7 +73,10 @@ export class OffsetFinder {
     return { starts, ends };
   }
 
-  /** Spaces are counted in an added token's text, or in GPT-2's characters of another token. */
+  /**
+   * Returns how many spaces a token begins and ends with. They are counted in the text of an added token, and in
+   * GPT-2's characters of any other token.
+   */
   private spacesOf(id: number): Spaces {
     const { bytes, starts } = this.parts.tokens;
     return spacesAround(
@@ -84,7 +87,10 @@ export class OffsetFinder {
 
 type Spaces = { readonly before: number; readonly after: number };
 
-/** HF's rule: trims characters at each end, as many as the token has spaces there. */
+/**
+ * Trims the characters of a token by HF's rule: at each end, as many as the token has spaces there. With `keepsOne`, a
+ * single space at the start of the text stays.
+ */
 function trimmed(
   start: number,
   end: number,
@@ -109,7 +115,7 @@ const spelledSpace = byteCharacters.encode(Uint8Array.of(ascii.space));
 /** Keeps a byte order mark, which counts as a character. */
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** `index` is that of the id. `byteCount` includes white space that the token strips. */
+/** An added token that was found: the index of its id, and its size in bytes, including white space that it strips. */
 type FoundAdded = { readonly index: number; byteCount: number };
 
 /** Bytes [start, end) of a text, which became bytes [toStart, toEnd) of its normalized sections. */
@@ -145,7 +151,10 @@ export function readNotes({ list }: TextNotes): Noted {
   return { found, spaces, changes };
 }
 
-/** Returns the starts of the tokens and the end of the text, or null if they do not spell it. */
+/**
+ * Returns the start of each token in a text, and the end of the text. The tokens are adjacent. Returns null if they do
+ * not spell the text.
+ */
 export function tokenStarts(
   { starts: tokenBytes }: Pick<TokenTable, "starts">,
   ids: ArrayLike<number>,
@@ -169,7 +178,10 @@ export function tokenStarts(
   return all.at(-1) === byteCount ? all : null;
 }
 
-/** Converts positions in the normalized text. Inside a changed part, they are scaled in proportion. */
+/**
+ * Converts positions in the normalized text to positions in the text. Inside a changed part, positions are scaled in
+ * proportion.
+ */
 function inText(positions: Uint32Array, changes: readonly NormalizedStretch[]): Uint32Array {
   if (changes.length === 0) return positions;
   let next = 0;

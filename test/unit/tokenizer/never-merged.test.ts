@@ -64,7 +64,10 @@ test("cuts that no merge crosses change no id, in any script and in random bytes
 
 const byteIds = Int32Array.from({ length: 256 }, (_, byte) => byte);
 
-/** Returns merges that produce each of the texts. New ids begin at 256. */
+/**
+ * Returns merges that produce each of the texts: first the bytes of each character are merged from left to right, then
+ * the characters. The ids of the new tokens begin at 256.
+ */
 function mergesThatMake(...texts: string[]): RankedMerges {
   const left: number[] = [];
   const right: number[] = [];
@@ -155,7 +158,7 @@ test("a whole token removes the cuts at its own ends, and no others", () => {
 });
 
 test("a merge across several characters on one side is recognized by the bytes next to the cut, on either side", () => {
-  // Three bytes on one side of a cut are from two characters of two bytes.
+  // These characters have two bytes each, so three bytes on one side of a cut are from two characters.
   const fromLeft = new EncodingKernel(
     encodingModels.build({ byteIds, merges: mergesThatMake("ба", "бав") }),
     true,
@@ -175,7 +178,7 @@ test("a cached answer for two characters is not used for two others with nearly 
   const madeCharacter = () => 0x1000 + random(0x4000);
   const isThreeBytes = (codePoint: number) =>
     codePoint >= 0x800 && (codePoint < 0xd800 || codePoint > 0xdfff);
-  // The pairs' hashes have the same slot, and differ in a bit of the tag.
+  // The hashes of the two pairs have the same slot of the cache, and differ in one of the 15 bits of the tag.
   for (let bit = 0; bit < 15; bit++) {
     for (let found = 0; found < 3; ) {
       const merged = [madeCharacter(), madeCharacter()] as const;
@@ -184,7 +187,8 @@ test("a cached answer for two characters is not used for two others with nearly 
       const apart = [pair >>> 16, pair & 0xffff] as const;
       if (!apart.every(isThreeBytes)) continue;
       found++;
-      // This token has the last byte of `apart[0]` before the first of `apart[1]`, but neither character.
+      // In this token, the last byte of `apart[0]` is directly before the first byte of `apart[1]`, but the token has
+      // neither character as a whole.
       const neighbours = String.fromCodePoint(apart[0] ^ 0x40, apart[1] ^ 1);
       const merges = mergesThatMake(String.fromCodePoint(...merged), neighbours);
       const kernel = new EncodingKernel(encodingModels.build({ byteIds, merges }), true);

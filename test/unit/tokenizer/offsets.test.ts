@@ -12,7 +12,10 @@ const seed = Number(process.env.TEST_SEED ?? 23);
 
 type Flags = { lstrip?: boolean; rstrip?: boolean; normalized?: boolean };
 
-/** The expected positions in characters are those of HF 0.23.3. */
+/**
+ * Returns a function that finds the positions of tokens in a text, for a tokenizer of bytes, " a", "  " and added
+ * tokens. The positions in characters that the tests expect are those of HF 0.23.3.
+ */
 function finderOf(added: Record<string, Flags>, { prefixSpace = false, trims = [] as boolean[] } = {}) {
   const tokens = [...byteCharacters.characters, "Ġa", "ĠĠ"];
   const all = { lstrip: false, rstrip: false, single_word: false, normalized: false, special: true };
@@ -113,7 +116,7 @@ test("a post-processor trims like HF's", () => {
     [2, 3],
     [5, 5],
   ]);
-  // With add_prefix_space, a single space at the start is not trimmed. Two are.
+  // With add_prefix_space, a single space at the start is not trimmed, because it may have been added. Two are trimmed.
   expect(finderOf({}, { trims: [true] })(" a", "characters")).toEqual([[0, 2]]);
   expect(finderOf({}, { trims: [false] })(" a", "characters")).toEqual([[1, 2]]);
   expect(finderOf({}, { trims: [true] })("  ", "characters")).toEqual([[2, 2]]);

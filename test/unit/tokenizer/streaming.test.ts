@@ -40,7 +40,10 @@ const wordy: EncodingParts = {
   ],
 };
 
-/** A tokenizer whose texts may be cut only at added tokens that are found before normalization. */
+/**
+ * A tokenizer whose texts may be cut only at the added tokens that are found before normalization, because the others
+ * are searched for in the normalized text.
+ */
 const normal: EncodingParts = {
   ...gpt2,
   normalization: "NFKC",

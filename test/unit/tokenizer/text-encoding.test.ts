@@ -15,7 +15,10 @@ const random = randomNumbers(seed);
 const gpt2 = (await Tokenizer.load(writeTokenizer("gpt2"))).parts;
 const flags = { special: false, normalized: false, lstrip: false, rstrip: false, singleWord: false };
 
-/** In the second encoder, text goes through `TextChain`: a token depends on its neighbours. */
+/**
+ * Returns two encoders: one in which the kernel does everything, and one whose text goes through the links of a
+ * `TextChain`, because it has a token that depends on its neighbours.
+ */
 function bothWays(parts: EncodingParts, specialTokensAsText: boolean): [TextEncoding, TextEncoding] {
   expect(isCutUnchanged(parts)).toBe(true);
   const never: AddedToken = { ...flags, id: 400, content: "\u{10ffff}never", singleWord: true };
@@ -85,7 +88,8 @@ test("a text longer than a slice of work is encoded completely, with tokens at i
     if (random(3) > 0) bytes.write("<|x|>", block - random(8));
   }
   const expected = encodeBy(links, bytes, 1 << 18);
-  // In pieces, so that the text is moved while tokens are found in it.
+  // The first encoding is in pieces, so that the text is moved while tokens are found in it. After that, the buffer can
+  // hold the whole text.
   expect(encodeBy(kernel, bytes, 100_000)).toEqual(expected);
   expect(encodeBy(kernel, bytes, bytes.length)).toEqual(expected);
 });

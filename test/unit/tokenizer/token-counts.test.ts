@@ -89,7 +89,7 @@ const exampleWords = new Map([
 ]);
 
 test("an intermediate token is absorbed by later merges, so that it occurs less often than the last merged pair", () => {
-  // The merges are s t 9, est 9, ow 7, low 7, west 6, ne 6, newest 6.
+  // The merges and their counts are s t 9, est 9, ow 7, low 7, west 6, ne 6, newest 6.
   const { tokenCounts } = learn(exampleWords, 7, "cs336");
   const found = [256, 257, 258, 259, 260, 261, 262].filter(
     (token) => tokenCounting.markIntermediates(tokenCounts)[token],
@@ -98,7 +98,7 @@ test("an intermediate token is absorbed by later merges, so that it occurs less 
   expect(found).toEqual([256, 257, 258, 260, 261]);
   // A byte is never an intermediate token, even if it is absorbed like "s".
   expect([tokenCounts.endCounts[115], tokenCounting.markIntermediates(tokenCounts)[115]]).toEqual([0, 0]);
-  // "a a" occurs twice in "aaa", and one is replaced. No merge absorbed the token.
+  // "aaa" has "a a" twice, of which one is replaced. The token is rarer than its pair, but no merge absorbed it.
   const overlapping = learn(new Map([["aaa", 1]]), 1, "cs336").tokenCounts;
   expect([
     overlapping.pairCounts[0],

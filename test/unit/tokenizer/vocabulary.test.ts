@@ -42,7 +42,7 @@ describe("buildVocabulary", () => {
     expect(vocabulary.tokenIds["!".charCodeAt(0)]).toBe(2);
     expect(vocabulary.tokenIds["~".charCodeAt(0)]).toBe(95);
     expect(vocabulary.tokenIds[161]).toBe(96);
-    // The 68 bytes without a printable character come last, from byte 0 to 173.
+    // The 68 bytes that have no printable character come last, in order: first byte 0, and at the end byte 173.
     expect(vocabulary.tokenIds[0]).toBe(2 + 188);
     expect(vocabulary.tokenIds[32]).toBe(2 + 188 + 32);
     expect(vocabulary.tokenIds[173]).toBe(2 + 255);

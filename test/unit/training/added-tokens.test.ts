@@ -36,7 +36,10 @@ function naiveOf(path: string): NaiveBase {
   return { vocab: new Map(Object.entries(model.vocab)), merges: model.merges, ignoresMerges: false };
 }
 
-/** Each merge joins the first pair that `naiveMayJoin` allows, or else the first pair. */
+/**
+ * Returns the merges that make each seed one token, in GPT-2's characters. Each merge joins the first adjacent pair of
+ * the seed's tokens that `naiveMayJoin` allows, or else the first pair.
+ */
 function naiveMerges(base: NaiveBase, seeds: readonly string[]): [string, string][] {
   const latin = (key: string) => Buffer.from(byteCharacters.decode(key)!).toString("latin1");
   const merges: [string, string][] = [];

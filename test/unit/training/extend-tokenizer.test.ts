@@ -246,7 +246,10 @@ describe("a base that changes text before it cuts it", () => {
     "\n",
   ];
 
-  /** Documents end at special tokens in the raw text, and are normalized separately. */
+  /**
+   * Returns the words of documents, which end at special tokens in the raw text. Each document is normalized
+   * separately.
+   */
   function naiveWords(text: string, form: string | null, addsSpace: boolean): Map<string, number> {
     const words = new Map<string, number>();
     for (const document of text.split("<|end|>")) {
@@ -328,7 +331,8 @@ describe("tokens of the base", () => {
 
   test("a new token that the base's merges would always split is refused", async () => {
     const path = put(home, "tokenizer.json", JSON.stringify(jsonOf({ ...abcd, ignoresMerges: false })));
-    // The new merges make (ab, cd), but the base's (ab, c) applies first in "abcd".
+    // The new merges are (a, b), then (c, d), then (ab, cd). But in "abcd", after "ab" the base's merge (ab, c) applies
+    // first.
     const text = "ab.ab.ab.ab.cd.cd.cd.abcd.abcd";
     const refused = extend(path, text, { newTokenCounts: [2] });
     await expect(refused).rejects.toThrow('new token 2, "abcd", could never be used');

@@ -28,7 +28,7 @@ function factsOf(model: EncodingModel): { mergeCount: number; lateRank: number }
 /** Each merge is [left, right, merged]. The lowest rank comes first. */
 type Merges = readonly (readonly number[])[];
 
-/** No two merges make the same token. */
+/** Returns random merges of letters and merged tokens, and their model. No two merges make the same token. */
 function madeModel(
   count: number,
   letters: string,
@@ -229,7 +229,7 @@ test("merges of a byte and a space are late if the byte is visible, at any posit
 });
 
 test("segments of every length, at every position, are merged like in plain merging", () => {
-  // A segment consists of these symbols, and ends at commas or a line feed.
+  // A segment, in the sense of late-merges.ts, consists of these symbols, and ends at commas or a line feed.
   const symbols = ["a", "b", " "];
   const merges: number[][] = [];
   const ids = [0x61, 0x62, 0x20];
@@ -294,7 +294,8 @@ test("a tokenizer with superwords encodes like plain merging, and like HF with i
 
 test("ordinary vocabularies have no late merges", async () => {
   const home = scratch();
-  // As in real vocabularies, bytes of Unicode spaces are merged before merges with a space.
+  // As in real vocabularies, the bytes of these Unicode spaces are merged before any merge with a space, so no merge is
+  // late.
   const files = put(home, "text.txt", madeProse(3000) + " \u00a0 \u00a0 \u3000 \u3000 ".repeat(300));
   for (const pattern of ["gpt2", "cl100k", "o200k"]) {
     const { mergeCount, lateRank } = factsOf(

@@ -10,13 +10,13 @@ export type NaiveBase = {
   readonly ignoresMerges: boolean;
 };
 
-/** Returns the tokens of a pretoken. The lowest rank is merged first, from the left. */
+/** Returns the tokens of a pretoken. The pair with the lowest rank is merged first, from the left. */
 export function naiveTokens({ vocab, merges, ignoresMerges }: NaiveBase, pretoken: string): string[] {
   if (ignoresMerges && vocab.has(pretoken)) return [pretoken];
   return encodeWord(pretoken, ranksOf(merges));
 }
 
-/** Returns the merges that make `newTokenCount` tokens which the base lacks, or fewer. */
+/** Returns the merges that make `newTokenCount` tokens which the base does not have, or fewer if no pair is left. */
 export function naiveExtension(
   base: NaiveBase,
   words: ReadonlyMap<string, number>,

@@ -36,7 +36,7 @@ const paths = [1, 2, 3].map((seed) =>
 );
 const inputs = findInputs(paths);
 
-/** With 0 bytes, words are moved to a sorted run before each window. */
+/** Counts with this much memory for words, in bytes. With 0, words are moved to a sorted run before each window. */
 async function count(workerCount: number, wordBytesMax: number, countedPerInput = new Set<number>()) {
   const directory = mkdtempSync(join(home, "runs-"));
   const runOptions = { directory, countsOptions, wordBytesMax };
@@ -129,7 +129,7 @@ test("more sources than can be open are added up in rounds, and nothing is added
     const all = [...sourcesOfSortedRuns(runs), ...Array.from({ length: 20 }, () => part)];
     const few = runToEnd(reduceSources(all, { scratch, countsOptions }, sourceCountMax));
     expect(few.length).toBe(Math.min(sourceCountMax, all.length));
-    // Intermediate runs are removed, but not files that the user named.
+    // Intermediate runs are removed after they were added up, but not files that the user named.
     expect(readdirSync(directory).length).toBe(few.filter(({ path }) => dirname(path) === directory).length);
     expect(existsSync(part.path)).toBe(true);
     expect(entriesOf(runToEnd(addUp({ counter, sources: few })))).toEqual(plain);

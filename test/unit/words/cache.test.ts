@@ -65,7 +65,8 @@ test("a plan counts missing contents, adds up the others, and uses a sum if that
     // Contents that occur several times.
     ["ab + aa - , count ", "aaab", "ab", "ab"],
     ["bbcdef +  - b, count ", "bcdef", "bcdef", "bbcdef"],
-    // The sum has one a of two. Counting a for the other one gives both.
+    // The sum has only one of the two texts "a", and "a" has no entry. So it must be counted, which gives both, and the
+    // sum is not used.
     [" + b - , count a", "aab", "b", "ab"],
   ] as const) {
     expect(planFor(wanted, entries, ...sums)).toBe(plan);

@@ -161,7 +161,10 @@ test("parts of inputs have no checksums", async () => {
   expect(statistics[0]!.crc32).toBeUndefined();
 });
 
-/** Words with numbers occur in one input only. */
+/**
+ * Inputs with distinct words. Words with numbers occur in one input only, the others in all. The last input also has a
+ * word of 64 KB.
+ */
 const manyWords = ["0", "1", "2"].map((part) => {
   const words = Array.from(
     { length: 45_000 },

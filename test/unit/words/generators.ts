@@ -26,7 +26,7 @@ export function countPretokens(counter: WordCounter, { text, ends, endCount }: P
   return counter;
 }
 
-/** The naive twin of the counter. A word has one character for each byte. */
+/** The naive twin of the counter: a Map of words, each a string with one character for each byte. */
 export class NaiveCounter {
   readonly counts = new Map<string, number>();
 

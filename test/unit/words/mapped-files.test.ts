@@ -221,7 +221,8 @@ test(
 );
 
 const messages = {
-  // While a file is being truncated, only its modification time has changed.
+  // While a file is being truncated, only its modification time has changed, so the message may say only that it was
+  // changed.
   cut: /^bpe: error: ".*" (shrank \(it ended at byte \d+ of \d+\)|was changed) while it was read\n/,
   written: /^bpe: error: ".*" was changed while it was read\n/,
   replaced: /^bpe: error: ".*" was replaced while it was read\n/,

@@ -9,7 +9,10 @@ import { put, scratch } from "../../binary.ts";
 
 const home = scratch();
 
-/** Settles with a counts file of these patterns. Returns the settled patterns, or the error. */
+/**
+ * Writes a counts file with these patterns, and settles with it. Returns the settled patterns, or the message of the
+ * error.
+ */
 async function settled(patterns: readonly string[], settle: (made?: CountsOptions) => CutSettings) {
   const options = { ...countsOptionsOf(settleCutting({}, {})), patterns };
   const path = put(home, "made.tsv", `${Buffer.from(tsvHead(options))}ab\t2\n`);

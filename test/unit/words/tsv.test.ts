@@ -165,7 +165,10 @@ test("counts that add up to more than 2^53 are an error that names the line", ()
   }
 });
 
-/** Parses naively. Returns the words, or the number of the first wrong line, counted from 1. */
+/**
+ * Parses a file naively, with strings and a Map. Returns the words, or the number of the first wrong line, counted from
+ * 1.
+ */
 function naive(file: string): Map<string, number> | number {
   const byteOf = new Map(
     Array.from({ length: 256 }, (_, byte) => [byteCharacters.encode(Uint8Array.of(byte)), byte]),
@@ -218,7 +221,7 @@ test("lines of every kind are read like by the naive parser, and the first wrong
     const lines = Array.from({ length: 1 + random(5000) }, () => {
       return `${random(2) === 0 ? word() : known[random(known.length)]}\t${count()}\n`;
     });
-    // Half of the files are changed at a random position.
+    // Half of the files are changed at a random position, which makes most of them invalid.
     let file = lines.join("");
     if (seed % 2 === 0) {
       const pos = random(file.length);

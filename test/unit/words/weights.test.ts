@@ -92,7 +92,7 @@ describe("a sum of weighted counts", () => {
     expect(weighed([0.4, 0.4], { a: 1, b: 1 }, { a: 1 })).toEqual([["a", 1]]);
     expect(weighed([0.5, 0.5], { a: 1 }, { a: 1 })).toEqual([["a", 1]]);
     expect(weighed([0.333333, 0], { a: 3, b: 1 }, { c: 9 })).toEqual([["a", 1]]);
-    // The exact sum is a half, although the nearest doubles are all larger.
+    // The exact sum of these weights is a half, although the nearest doubles are all slightly larger.
     expect(weighed([0.1, 0.2, 0.2], { a: 1 }, { a: 1 }, { a: 1 })).toEqual([["a", 1]]);
     expect(weighed([0.1, 0], { a: 4 }, { b: 1e9 })).toEqual([]);
   });

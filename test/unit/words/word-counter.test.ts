@@ -34,7 +34,7 @@ function expectSame(words: readonly Uint8Array[], note = ""): void {
   expectCounts(countOf(words), naive, note);
 }
 
-/** Returns words over few letters, so that they repeat and are prefixes of others. */
+/** Returns words over few letters, so that they repeat and are prefixes of one another. */
 function randomWords(seed: number, wordCount: number, letters: number, lengthMax = 40): Uint8Array[] {
   const random = randomNumbers(seed);
   return Array.from({ length: wordCount }, () => {
@@ -129,7 +129,10 @@ test("words that differ in a single byte, at any position, are distinct", () => 
 describe("words that differ in a regular way", () => {
   const bits64 = (1n << 64n) - 1n;
   const [multiplier0, multiplier1] = [0x9e3779b97f4a7c15n, 0xc2b2ae3d27d4eb4fn];
-  /** A slot's number of eight-byte parts, and the hash of the key at `slots[pos]`. */
+  /**
+   * For each of the kernel's three tables: the number of eight-byte parts of a slot, and the hash of the key that
+   * begins at `slots[pos]`.
+   */
   const tables: [slotParts: number, hashAt: (slots: BigUint64Array, pos: number) => bigint][] = [
     [2, (slots, pos) => slots[pos]! * multiplier0],
     [
@@ -276,7 +279,8 @@ test.skipIf(isSmallScale)("a table grows although all its keys but one have wrap
   const multiplier = 0x9e3779b97f4a7c15n;
   let inverse = 1n;
   for (let i = 0; i < 6; i++) inverse = BigInt.asUintN(64, inverse * (2n - multiplier * inverse));
-  // Words whose hashes begin with sixteen ones. The length, 7, determines the hash's lowest byte.
+  // Words of seven bytes whose hashes begin with sixteen ones. The lowest byte of the key is the word's length, 7,
+  // which determines the lowest byte of the hash.
   const lowestByte = (7n * multiplier) & 255n;
   const words = Array.from({ length: 3500 }, (_, i) => {
     const key = (0xffffn << 48n) | (BigInt(i) << 8n) | lowestByte;

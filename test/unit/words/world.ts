@@ -25,7 +25,7 @@ export type RunOptions = {
   readonly workerCountFor?: (textBytes: number) => number;
   readonly wordBytesMax?: number;
   readonly limitBytes?: number;
-  /** By how many milliseconds the cache's clock is ahead; by default 10,000. */
+  /** By how many milliseconds the cache's clock is ahead, so that files look older to it; by default 10,000. */
   readonly laterMs?: number;
   readonly version?: string;
   /** Called when the words are counted, before they are all stored. */

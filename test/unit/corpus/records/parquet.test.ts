@@ -179,7 +179,7 @@ describe("the texts of a Parquet file", () => {
     const referred = largest("referred.parquet", Array(500).fill(long), {});
     expect(referred).toBeGreaterThan(long.length);
     expect(referred).toBeLessThan(long.length + 100);
-    // This encoding stores differences between texts, so a small page can have many long texts.
+    // This encoding stores only how a text differs from the previous one, so a small page can have many long texts.
     const shared = Array.from({ length: 400 }, (_, i) => `${long}${i}`);
     const differing = largest("differing.parquet", shared, {
       encoding: "DELTA_BYTE_ARRAY",
@@ -291,7 +291,8 @@ describe("an invalid Parquet file is an error that says what is wrong", () => {
   }
 
   test("values with a shared prefix longer than the previous value, or longer than the page", () => {
-    // DELTA_BINARY_PACKED: 128 values in a block, 4 miniblocks, 2 values, the first, the difference, and widths of 0.
+    // Encodes two integers as DELTA_BINARY_PACKED: blocks of 128 values in 4 miniblocks, 2 values in total, the first
+    // value, the difference, and the miniblocks' widths of 0 bits.
     const integers = (first: number, second: number) => {
       const zigzag = (value: number) => (value << 1) ^ (value >> 31);
       return [0x80, 1, 4, 2, zigzag(first), zigzag(second - first), 0, 0, 0, 0];
@@ -344,7 +345,7 @@ describe("an invalid Parquet file is an error that says what is wrong", () => {
     for (let run = 0; run < 500; run++) {
       const bytes = whole.slice();
       for (let flips = 1 + chance(3); flips > 0; flips--) {
-        // Half of the damage is in the last 600 bytes, which are metadata.
+        // Half of the damage is in the last 600 bytes, which are metadata, where damage matters most.
         const at = chance(2) === 0 ? chance(bytes.length) : bytes.length - 1 - chance(600);
         bytes[at] = bytes[at]! ^ (1 << chance(8));
       }
@@ -433,7 +434,8 @@ test("blocks of LZ4 are decompressed, alone and after their sizes", () => {
 });
 
 test("a block whose first bytes could be sizes is read as a block", () => {
-  // Read as two sizes, the first eight bytes would be 0xf0014141 and 0x41414141.
+  // The block has 16 literals: two bytes with their number, then the literals. If its first eight bytes were read as
+  // two sizes, these would be 0xf0014141 and 0x41414141.
   const plain = new Uint8Array(16).fill(0x41);
   expect(unpackLz4(Uint8Array.of(0xf0, 1, ...plain), 16)).toEqual(plain);
   const high = new Uint8Array(20).fill(0xff);
