@@ -169,7 +169,9 @@ const expectedRatio = scaled(8, 1);
  */
 export class DecompressedStream implements ByteStream {
   private readonly decoder: Transform & { readonly bytesWritten: number };
-  /** Settles once the decoder has consumed the input, and the bytes after its end were checked. */
+  /**
+   * Settles once the decoder has consumed the input, and any bytes after the end of the compressed data were checked.
+   */
   private feeding: Promise<void> | undefined;
   private unread: Uint8Array = noBytes;
   private outputBytes = 0;

@@ -141,8 +141,8 @@ type Said = {
 };
 
 /**
- * Compares a record with the one that training gives now, and its checksums with the files. A field that the record
- * lacks is not compared.
+ * Compares a record with the one that training gives now, and the record's checksums with the files. A field that the
+ * record lacks is not compared.
  */
 function compareRecord({ json, made, folder, directory }: Said): Difference[] {
   const what = folder === "" ? recordedFiles.recordName : `${folder}/${recordedFiles.recordName}`;

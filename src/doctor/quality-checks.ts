@@ -79,7 +79,7 @@ function checkPrivate({ parts }: Loaded): Finding[] {
 const costlyRatio = 4;
 const shownLanguages = 5;
 
-/** Parts of the probe text: the same sentence in different languages. */
+/** The parts of the probe text that contain the same sentence, each in a different language. */
 export const languages = probe.parts.filter(({ name }) => name.includes("("));
 
 function checkLanguages({ encode }: Loaded): Finding[] {

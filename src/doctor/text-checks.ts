@@ -10,7 +10,7 @@ import type { Counted, CountedInput, ScriptCounts } from "./text-survey.ts";
 
 /** The minimum number of documents. Among fewer, it is normal that only one document is about a certain subject. */
 const documentsMin = 100;
-/** The minimum number of occurrences of a token in its only document. */
+/** The minimum number of occurrences of a token in its only document. Fewer say little about that document. */
 const occurrencesMin = 10;
 /**
  * The minimum share of the tokens that `checkDocuments` finds, among all tokens that occur. A smaller share is usually
@@ -103,7 +103,7 @@ export function checkScripts(scripts: readonly ScriptCounts[], text: string): Fi
 /** A script is unlike the corpus if its tokens per byte are more than this many times those in the corpus. */
 const unlikeRatio = 1.5;
 
-/** Finds scripts that take more tokens per byte than in the corpus of the training. */
+/** Finds scripts that take more tokens per byte in these texts than in the corpus that the tokenizer was trained on. */
 export function checkCorpus(scripts: readonly ScriptCounts[], corpus: readonly ScriptCounts[]): Finding[] {
   const unlike = scripts.flatMap((script) => {
     const own = corpus.find(({ name }) => name === script.name);

@@ -4,7 +4,7 @@ import { idWriters } from "#ids";
 import { files } from "#runtime";
 import { type TokenizerParts, tokenizers, tokenTables } from "#tokenizer";
 
-/** How often tokens occur in texts, in how many documents, and how many tokens scripts take. */
+/** How often each token occurs in texts, in how many documents, and how many tokens each script takes. */
 export type Counted = {
   readonly counts: Float64Array;
   readonly idCount: number;
@@ -111,7 +111,7 @@ export class TextSurvey implements idWriters.IdSink {
   }
 }
 
-// Classes of tokens: 0 if not classified yet, and one for each script, from `firstScript` on.
+// Classes of tokens: 0 for a token that has not been classified yet, and one for each script, from `firstScript` on.
 /** A token whose bytes are not whole characters. */
 const incomplete = 1;
 const special = 2;

@@ -61,7 +61,7 @@ const manifestFields = schema.object({
 });
 export type Manifest = Omit<schema.Checked<typeof manifestFields>, "format" | "checksum">;
 
-/** Thrown for shards that are missing, and for shards and manifests that are damaged or of another run. */
+/** Thrown for a shard that is missing, and for a manifest or a shard that is damaged or belongs to another run. */
 export class UnusableShards extends UserError {}
 
 export function manifestText(manifest: Manifest): string {

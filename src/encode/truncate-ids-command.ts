@@ -18,7 +18,7 @@ export async function runTruncateIds(invocation: Invocation, output: Output): Pr
   const asked = optionTables.readTyped(truncateIdsOptions, invocation.options);
   const { from, to, idType } = asked;
   // The file is opened here only to find its format, so the type of ids does not matter. Once the tokenizer is loaded,
-  // it is opened again with the type of its ids.
+  // the file is opened again with the type of its ids.
   const found = idFormats.openFormattedIds(file, "uint16");
   const { path, files } = outputOf(invocation, found);
   await dataOutput.lockFiles(output, ...(files === undefined ? [path] : pathsToLock(files)));

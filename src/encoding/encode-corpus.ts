@@ -54,7 +54,9 @@ const largestRangeSizeBytes = scaled(1 << 22, 512);
 /** With this many ranges per thread, the wait for the last one is short. */
 const rangesPerThread = 40;
 
-/** With less text, a second thread costs more than it saves. */
+/**
+ * With less text than this, a second thread costs more than it saves, because it has to start and to compile its code.
+ */
 const smallCorpusBytes = 80e6;
 
 /**
@@ -313,7 +315,7 @@ export type EncodedText = {
 /** The amounts of text and of output, for a task or for all tasks of an input. */
 export type EncodedTask = EncodedText & {
   readonly idCount: number;
-  /** The number of records that end in the task or the input. */
+  /** The number of records that end in the task or the input; 0 for a text without records. */
   readonly recordCount: number;
 };
 
@@ -404,7 +406,7 @@ export class TaskEncoder implements taskRunner.ThreadJob<IdsPart, EncodedTask, u
   }
 }
 
-/** The kernel's share of the memory for a text. The rest is for ids. */
+/** The kernel's share of the memory for a text. The rest is for the ids that the kernel returns. */
 const kernelShare = 0.75;
 
 export function startEncoding(setup: EncodeSetup): TaskEncoder {

@@ -42,7 +42,7 @@ export function meaningOf(text: differences.TextDifference, characters: number):
   return [...tokens, costs, fewer, `; the same context holds ${more} text.${sourcesOf(text, fewer)}`];
 }
 
-/** Names the kinds of frequent words in which tokenizer `fewer` saves or loses tokens. */
+/** Names the kinds of words in which tokenizer `fewer` saves or loses tokens, judged by the most frequent words. */
 function sourcesOf({ mostFrequent }: differences.TextDifference, fewer: number): string {
   const savedBy = new Map<string, number>();
   for (const { word, count, piecesA, piecesB } of mostFrequent) {

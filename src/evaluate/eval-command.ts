@@ -117,7 +117,10 @@ function readOptions(invocation: Invocation) {
 const digitMeasureNames = new Set(measures.ofDigits.map(({ key }) => key));
 const modelTables = [...measures.ofCosts.map(({ key }) => key), "model"];
 
-/** Returns which tables to print; throws a usage error for one that cannot be made. */
+/**
+ * Returns which tables to print if neither JSON nor CSV is requested. Throws a usage error for a table that cannot be
+ * made.
+ */
 function readView(asked: AskedEvaluation, textCount: number): EvaluationView {
   const hasModel = asked.model !== undefined;
   const usual = [

@@ -81,7 +81,7 @@ export async function writeEvalPage(
 const wordsShown = 10;
 const piecesShown = 12;
 
-/** Leaves out words and tokens that the page does not show. */
+/** Leaves out words and tokens that the page does not show, because with many texts they are most of its size. */
 function withShownParts(evaluation: evaluations.FullEvaluation): evaluations.FullEvaluation {
   const shown = (words: readonly evaluations.CostliestWord[]) =>
     shownWords(words, wordsShown).map((word) => ({ ...word, pieces: word.pieces.slice(0, piecesShown) }));

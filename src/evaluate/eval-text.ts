@@ -250,7 +250,7 @@ function textsSection({ texts }: evaluations.Evaluation, columns: number): styli
   return [...headLines("texts", "the size of each.", columns), ...gridLines(grid, columns)];
 }
 
-/** Formats the tables of parity. Their items are the kinds of cost. */
+/** Formats the tables of parity. In each of them, the items are the kinds of cost. */
 function paritySections(evaluation: evaluations.Evaluation, columns: number): styling.Line[][] {
   const items = { noun: "costs", names: measures.parityCosts.map(({ name }) => name) };
   const costOf = ({ parity }: evaluations.Evaluation["tokenizers"][number], cost: number) =>

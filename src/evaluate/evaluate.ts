@@ -127,7 +127,7 @@ function startProgress(options: EvaluateOptions, report: Report): EvaluationProg
 /** The number of tables of a text. Placed words and pretokens have two each: as counted, and as shared by threads. */
 const tablesPerText = 4;
 
-/** The bytes of a word for its facts, its tokens, and its slots in a hash table. */
+/** The bytes that a word takes besides those in tables: for its facts, its tokens, and its slots in a hash table. */
 const factsBytes = 40;
 
 /** Starts the threads that encode the words of all texts. The caller must close them. */
@@ -231,8 +231,8 @@ export async function evaluate(options: EvaluateOptions, report: Report): Promis
       facts.push(textFact);
       const measuring: Promise<void>[] = [];
       for (const t of tokenizers.keys()) {
-        // Until tokenizer t - threadCount has been measured, the threads have enough work, and another table of
-        // pretokens would only take memory.
+        // Waits until tokenizer t - threadCount has been measured. Before that, the threads have enough work, and
+        // another table of pretokens would only take memory.
         await measuring[t - threads.threadCount];
         const { pretokens, others } = await tokens.prepare(t);
         // The words are encoded while the text is read for the next tokenizer.
@@ -423,7 +423,7 @@ export class TokenCounting {
     const { parts } = tokenizers[tokenizer]!;
     const cut = this.cuts[tokenizer]!;
     const wholeText = async () => ({ pretokens: null, others: await this.tokensOfWholeText(parts) });
-    // The bytes alone do not say where to cut the text.
+    // `cut` is null if the bytes alone do not say where to cut the text, so the text is encoded as a whole.
     if (cut === null) return wholeText();
     const pretokens = await this.pretokensOf(parts, cut.tokens);
     const others = new Float64Array(parts.tokens.idLimit);
@@ -432,7 +432,7 @@ export class TokenCounting {
     const { tokens, occurrences } = cut;
     if (occurrences === null) return wholeText();
     const foundBytes = tokens.reduce((sum, text, i) => sum + Buffer.byteLength(text) * occurrences[i]!, 0);
-    // It is not certain how often the special tokens occur.
+    // If these numbers differ, it is not certain how often the special tokens occur, so the text is encoded as a whole.
     if (foundBytes !== specialBytes) return wholeText();
     const idOf = new Map(parts.addedTokens.map(({ content, id }) => [content, id]));
     tokens.forEach((text, i) => {

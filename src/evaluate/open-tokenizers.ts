@@ -70,7 +70,10 @@ function findNamed(typed: kinds.Named): kinds.Named {
   return { name: typed.name ?? name, path };
 }
 
-/** Replaces a directory with tokenizers of several sizes by these tokenizers, because it represents all of them. */
+/**
+ * Replaces a directory that has no tokenizer itself, but a subdirectory for each vocabulary size, by these
+ * subdirectories. Returns any other tokenizer as it is.
+ */
 function expandSizes(named: kinds.Named): kinds.Named[] {
   const { name, path } = named;
   if (!files.isDirectory(path) || tokenizerFiles.findIn(path).length > 0) return [named];

@@ -74,7 +74,10 @@ type DifferentWord = {
   readonly piecesB: readonly string[];
 };
 
-/** Compares two tokenizers without a text. Yields between steps: the largest tokenizers take a second. */
+/**
+ * Compares two tokenizers without a text. Yields between steps of some milliseconds, because the largest tokenizers
+ * take a second.
+ */
 export function* of(a: TokenizerParts, b: TokenizerParts): Generator<undefined, Omit<Difference, "text">> {
   return {
     format: "bpe-difference",

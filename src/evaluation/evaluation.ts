@@ -20,7 +20,10 @@ import type { Share } from "./vocabulary-statistics.ts";
 export type Evaluation = {
   readonly format: "bpe-evaluation";
   readonly version: 2;
-  /** The regular expression that splits the texts into words, with the whitespace character before each. */
+  /**
+   * The regular expression that splits the texts into words and other whitespace. A word includes the whitespace
+   * character before it.
+   */
   readonly wordPattern: string;
   /** The model whose costs are computed; null if none is given. */
   readonly model: modelCosts.Shape | null;
@@ -85,7 +88,10 @@ export type TextMeasures = Measures & {
   readonly costliestWords: readonly CostliestWord[];
 };
 
-/** A word, cut off if it is long. `\xNN` in its pieces is an unprintable byte. */
+/**
+ * A word, cut off if it is long, with U+FFFD for bytes that are not UTF-8. In its pieces, `\xNN` is an unprintable
+ * byte.
+ */
 export type CostliestWord = {
   readonly word: string;
   /** The length of the whole word in bytes. */

@@ -9,7 +9,7 @@ export type Passage = { readonly bytes: Uint8Array; readonly cuts: readonly (rea
 
 // A passage ends where all tokenizers have a boundary. From its minimum length on, it ends at the end of a sentence or
 // line, or before a character of a script without spaces; from 1.5 times this length on, between words; from twice this
-// length on, between any characters.
+// length on, between any characters. The last passage ends with the text.
 /** The minimum length of a passage in bytes. */
 const passageBytes = 240;
 /** The minimum length of a passage in tokens, by the tokenizer that has the most there. */

@@ -2,7 +2,7 @@ import type { patternForms } from "#pattern";
 import type { Normalization } from "#text";
 import type { encodingModels, modelSettings, Vocabulary } from "#tokenizer";
 
-/** What formats are written from. */
+/** What formats are written from: the vocabulary, how text is normalized and cut, and the settings for a model. */
 export type FinishedTokenizer = {
   readonly vocabulary: Vocabulary;
   readonly normalization: Normalization | null;

@@ -51,7 +51,7 @@ function findFirstTokenizer(path: string): string {
   });
 }
 
-/** The files of a tokenizer in one format. Messages name `path`. */
+/** The files of a tokenizer in one format, in the order of the format's names. `path` is the one that messages name. */
 export type TokenizerFile = {
   readonly format: formats.Entry;
   readonly path: string;
@@ -90,7 +90,7 @@ export function pathsReadAt(path: string): string[] {
   return directories.flatMap((directory) => [directory, ...names.map((name) => join(directory, name))]);
 }
 
-/** Returns the subdirectories that a training of several sizes wrote, by size. */
+/** Returns the names of the subdirectories that a training of several sizes wrote, by ascending size. */
 export const sizesIn = (directory: string): string[] =>
   readdirSync(directory)
     .filter((name) => /^\d+$/.test(name) && files.isDirectory(join(directory, name)))

@@ -4,7 +4,7 @@ import { type Normalization, normalForms } from "#text";
 import { modelSettings, type Vocabulary, vocabularies } from "#tokenizer";
 import type { OutputFile } from "./output-file.ts";
 
-/** The facts for a model card. It may be published, so it names no file and no directory. */
+/** The facts for a model card. The card names no file and no directory, because it may be published. */
 type CardFacts = {
   readonly vocabulary: Vocabulary;
   readonly pattern: Pick<compiledPatterns.ResolvedPattern, "name" | "sources">;

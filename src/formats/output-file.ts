@@ -53,7 +53,10 @@ export type TokenizerFormat = {
     /** Returns the reason why a tokenizer cannot be written in this format, or null. */
     readonly obstacle: (tokenizer: FinishedTokenizer) => Message | null;
     readonly files: (tokenizer: FinishedTokenizer) => OutputFile[];
-    /** Set if the program that reads these files does not find special tokens in a text. */
+    /**
+     * Set if the program that reads these files does not find special tokens in a text, because it adds their ids
+     * itself.
+     */
     readonly hidesSpecialTokens?: true;
   };
   readonly read: (files: SourceFiles, options: tokenizers.LoadOptions) => TokenizerParts;

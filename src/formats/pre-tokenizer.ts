@@ -110,7 +110,10 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
   return { sources: portable, name: null, addsPrefixSpace };
 }
 
-/** For HF's steps that drop text: a Split that cuts in the same places but keeps the text. */
+/**
+ * For each of HF's steps that drop text, the Split, as Python writes it, that cuts in the same places but keeps the
+ * text.
+ */
 const keepingSplits: Readonly<Record<string, (step: Record<string, unknown>) => string>> = {
   Whitespace: () => 'Split(Regex(r"\\w+|[^\\w\\s]+"), "isolated")',
   WhitespaceSplit: () => 'Split(Regex(r"\\s+"), "isolated")',

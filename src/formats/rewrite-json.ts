@@ -3,7 +3,7 @@ import { assert } from "#runtime";
 import { changes, type encodingModels, type TokenizerParts, tokenizers, tokenTables } from "#tokenizer";
 import type { TokenIds } from "./scan-tokenizer-json.ts";
 
-/** A value in a JSON text, and the layout of its elements. */
+/** A value in a JSON text: its start and end, and the layout of its elements if it is an object or list. */
 export type Place = {
   readonly start: number;
   readonly end: number;

@@ -190,7 +190,10 @@ type Spelling = Uint32Array;
 /** The spelling in byte-to-character form, as in merges.txt. */
 export const plainSpelling: Spelling = makeSpelling([]);
 
-/** The spelling in byte-to-character form inside a JSON string. It has no control characters to escape. */
+/**
+ * The spelling in byte-to-character form inside a JSON string. Only the quote and the backslash are escaped, because
+ * none of the characters is a control character.
+ */
 export const jsonSpelling: Spelling = makeSpelling(['"', "\\"]);
 
 /** Appends a token in the given spelling. */
