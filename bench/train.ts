@@ -5,7 +5,7 @@
 //                                       [--pattern REGEX] [--bpe '--superwords-from 24000'] [--before EXECUTABLE]
 //
 //   --workers   without it, each tool chooses its number of threads
-//   --bpe       `bpe` also trains without these options
+//   --bpe       options for `bpe`, which also trains without them
 //   --before    an older executable, which takes turns
 //
 // Whole jobs are compared; for other tools, the training call alone is measured as well.

@@ -61,7 +61,8 @@ typedef struct {
 /* Checks an image and fills in the struct. Returns NULL, or the reason why this build cannot use the bytes. */
 BPE_HIDDEN const char *image_open(Image *, const uint8_t *bytes, size_t size);
 BPE_HIDDEN uint32_t image_crc32(const uint8_t *bytes, size_t size);
-/* Returns how many bytes decoding drops from the first token. `first_id` must be below `id_limit`. */
+/* Returns how many bytes decoding drops from the start of the first token. The id of that token, `first_id`, must be
+ * below `id_limit`. */
 BPE_HIDDEN uint32_t leading_bytes(const Image *, uint32_t first_id);
 
 /* ---- Stopping: long work asks from time to time whether to continue ---- */

@@ -702,8 +702,9 @@ static PyObject *model_file(Model *self, PyObject *args) {
   return (PyObject *)batch;
 }
 
-/* add(data, is_end, id) -> int: adds a slice of a file, and returns its size; 0 means that more data is needed. At the
- * end of the file, the slice is all of the data, followed by an id unless that is -1. Otherwise it ends at a safe cut. */
+/* add(data, is_end, id) -> int: adds a slice of a file, and returns its size. If the file ends with the data, the
+ * slice is all of it, followed by an id unless that is -1. Otherwise the slice ends at a safe cut; 0 means that no
+ * cut was found, and more data is needed. */
 static PyObject *batch_add(Batch *self, PyObject *args) {
   PyObject *data;
   int is_end;
@@ -1189,7 +1190,7 @@ static int clear_module(PyObject *module) {
 
 static void free_module(void *module) { clear_module(module); }
 
-/* From Python 3.12 on, the second slot says that each interpreter may have its own GIL. */
+/* From Python 3.12 on, PyInit__native sets the second slot, which says that each interpreter may have its own GIL. */
 static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, fill_module}, {0, NULL}, {0, NULL}};
 static PyModuleDef module_def = {
     PyModuleDef_HEAD_INIT, "bpe_trainer._native", NULL, sizeof(State), NULL, module_slots, visit_module, clear_module, free_module};

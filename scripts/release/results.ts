@@ -9,11 +9,13 @@ import { run } from "./run.ts";
 
 const root = resolve(import.meta.dir, "../..");
 
+/** Writes a corpus to corpus.txt in `home`, and returns the results of the sources for it. */
 export function resultsOfSources(home: string): string {
   writeFileSync(join(home, "corpus.txt"), corpus());
   return results([process.execPath, join(root, "src/main.ts")], home, (path) => join(home, path));
 }
 
+/** Trains, encodes and decodes corpus.txt in `home`. Returns the checksums of the merges and of the ids. */
 export function results(
   command: readonly string[],
   home: string,

@@ -211,7 +211,8 @@ print(len(ids), "ids,", hashlib.sha256(json.dumps(said, default=str).encode()).h
 
   const theirs = join(arm64.root, "wheel");
   installWheel("manylinux_2_17_aarch64", theirs);
-  // Programs that an emulated Python starts are not emulated. So `bin/bpe` becomes a script that runs the emulator.
+  // Programs that an emulated Python starts are not emulated. So `bin/bpe` becomes a script that runs the arm64
+  // executable in the emulator.
   const executable = join(theirs, "bin/bpe");
   renameSync(executable, `${executable}-arm64`);
   const emulated = arm64.command("wheel/bin/bpe-arm64").join(" ");

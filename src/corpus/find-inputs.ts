@@ -135,7 +135,10 @@ const aboutData = new RegExp(
   "i",
 );
 
-/** The error is about the first file that is not text, if there is one: its hint says what to do with such a file. */
+/**
+ * Returns the error for a directory without text. It is about the first file that is not text, if there is one, because
+ * the hint then says what to do with such a file.
+ */
 function emptyDirectoryError(
   directory: string,
   include: readonly string[],

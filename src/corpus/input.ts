@@ -163,7 +163,8 @@ export const totalBytesOf = (inputs: readonly Input[], ranges: readonly Range[] 
   inputs.some((input) => input.isStream) ? null : sizeOfRanges(ranges);
 
 /**
- * Returns the bytes between two records of JSON lines or FASTA. The next record begins after the first of these bytes.
+ * Returns the bytes that separate two records of JSON lines or FASTA. The next record begins after the first of these
+ * bytes.
  */
 export const recordSeparator = (format: InputFormat): Uint8Array =>
   format === "fasta" ? beforeHeader : afterLine;

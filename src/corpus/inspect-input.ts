@@ -241,7 +241,10 @@ export async function inspectFirstStream(
   return inputs.with(index, found);
 }
 
-/** Refuses a stream if its first bytes are not text, or are JSON records although no format was given. */
+/**
+ * Refuses a stream if its first bytes are not text, or are JSON records although no format was given. Binary data is
+ * accepted if it is to be read as text.
+ */
 export function checkStream(head: Uint8Array, input: Input): void {
   const { path, format, formatFrom, isBinaryText, textField } = input;
   if (isBinaryText) return;

@@ -78,6 +78,7 @@ export class FileSource implements ByteSource {
     return this.isMappable;
   }
 
+  /** Throws an error if the file has changed, or if bytes [startByte, endByte) can no longer be read. */
   checkMapped(startByte: number, endByte: number): void {
     checkUnchanged(this.input);
     readFully(this, startByte, endByte);

@@ -2,7 +2,10 @@ import { createHeap, type Heap, pop, push } from "../heap.ts";
 import type { TokenBytes } from "../pairs.ts";
 import type { PairCounts, Selection } from "../step-by-step.ts";
 
-/** Pushes every change of a count as a new entry. Stale entries are dropped when they reach the top. */
+/**
+ * Keeps pairs in a heap, and pushes every change of a count as a new entry. Entries whose count is no longer current
+ * are dropped when they reach the top.
+ */
 export function lazyHeap(counts: PairCounts, tokenBytes: TokenBytes): Selection {
   const heap = createHeap();
   return {

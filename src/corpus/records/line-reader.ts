@@ -324,7 +324,10 @@ export const fieldName = (name: string): FieldName => ({
   quoted: new TextEncoder().encode(JSON.stringify(name)),
 });
 
-/** The byte of an escape, by the letter after the backslash; 0 if invalid. `u` is handled separately. */
+/**
+ * The byte that an escape represents, by the letter after the backslash; 0 if the escape is invalid. `u` is handled
+ * separately.
+ */
 const escapes = new Uint8Array(256);
 for (const [letter, byte] of Object.entries({
   b: 8,
@@ -588,7 +591,7 @@ const commentMark = 0x3b; // ;
 
 /** 1 for a byte that is part of a sequence: printable ASCII without the space. */
 const isKept = new Uint8Array(256).fill(1, 0x21, 0x7f);
-/** 1 for a byte that is dropped from a sequence. A byte in neither table is an error. */
+/** 1 for a byte that is dropped from a sequence. A byte that is neither here nor in `isKept` is an error. */
 const isBlank = new Uint8Array(256);
 for (const blank of [ascii.space, ascii.tab, ascii.carriageReturn]) isBlank[blank] = 1;
 
