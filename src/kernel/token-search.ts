@@ -111,7 +111,9 @@ export function areTokensSpecial(search: TokenSearch): bool {
   return true;
 }
 
-/** Creates a search for `count` tokens, whose records and contents must stay in memory; null if memory runs out. */
+/**
+ * Creates a search for `count` tokens, whose records and contents must stay in memory. Returns null if memory runs out.
+ */
 export function newSearch(records: usize, count: u32, contents: usize): TokenSearch | null {
   const address = reserveTable(offsetof<TokenSearch>());
   if (address === 0) return null;
@@ -359,8 +361,8 @@ function placeOf(search: TokenSearch, index: i32): i32 {
 }
 
 /**
- * Returns the first position in [from, stop) where a token may begin, or `stop`. Sets `found` to the number of a token
- * with the prefix there, which is the token itself if `arePrefixesWhole`.
+ * Returns the first position in [from, stop) where a token may begin, or `stop`. If there are prefixes, sets `found` to
+ * the number of a token with the prefix there, which is the token itself if `arePrefixesWhole`.
  */
 function nextCandidate(search: TokenSearch, from: i32, stop: i32): i32 {
   if (search.prefixCount === 0) return min(from, stop);

@@ -108,7 +108,8 @@ const countTooLarge = () =>
   });
 
 /**
- * A rebuild lowers the threshold until about this many pairs for each remaining merge, and `sparePairs` more, reach it.
+ * A rebuild lowers the threshold until about this many pairs for each remaining merge, and `sparePairs` more, may reach
+ * it. More or fewer may be kept.
  */
 const pairsPerMerge = 4;
 const sparePairs = 64;
@@ -211,7 +212,8 @@ function* layOutWords({ memories, budget }: MergeEngine, words: MergeWords): Gen
     if ("tokens" in words) yield* copyWords({ exports, memory, plan }, words, budget);
     if (words.numbers !== undefined) {
       new Int32Array(buffer, exports.numbers.value >>> 0).set(words.numbers);
-      // `readMerges` adds these counts up over all memories, so only the first memory gets them.
+      // These are the counts of all words. Only the first memory gets them, because `readMerges` adds up the counts of
+      // all memories.
       if (plan.memoryIndex === 0)
         new Float64Array(buffer, exports.mergeCounts.value >>> 0).set(words.startCounts);
     }
@@ -249,8 +251,9 @@ function* copyWords(
   }
 }
 
-// The functions below add up counts over the memories of an engine, because each memory counts only the pairs and the
-// neighbours in its own words (src/kernel/merge/memory-exchange.ts).
+// The functions below exchange counts between the memories of an engine (src/kernel/merge/memory-exchange.ts). Each
+// memory counts the pairs and the neighbours in its own words. The sums go to the first memory and, where they are
+// needed, to the others.
 
 const bytePairCount = 1 << 16;
 

@@ -78,7 +78,9 @@ export function alphabetOrder(): Int32Array {
 }
 
 export type MergeLimits = {
-  /** The maximum number of merges; under `huggingface`, of new vocabulary entries. */
+  /**
+   * The maximum number of merges. Under `huggingface`, the maximum number of entries that merges add to the vocabulary.
+   */
   readonly mergeCountMax: number;
   /** Training ends when the best pair has a lower count. At least 1. */
   readonly countMin: number;
@@ -133,7 +135,7 @@ export function threadCountOf(
 
 /** The engine's tuning. The result never depends on it. */
 export type MergeTuning = {
-  /** The work between two yields, in accessed entries or cells; with cache misses, 5 to 15 ms. */
+  /** The work between two yields, in accessed entries or cells: about 5 to 15 ms, if each access is a cache miss. */
   readonly sliceWork: number;
   /**
    * Whether the pairs of the first index are counted in a hash table even if there are few enough start tokens for

@@ -92,7 +92,10 @@ export const tooLarge = ({ wordCount }: wordTables.TokenWords, { mergeCount }: M
     },
   );
 
-/** Estimates the engine's memory in bytes, without the word table; its longest list and number of pairs are guesses. */
+/**
+ * Estimates the engine's memory in bytes, without the word table. The size of the longest list and the number of pairs
+ * are guesses.
+ */
 export function estimateMergeMemoryBytes(size: wordTables.TokenWordsSize, options: MergeOptions): number {
   const { wordCount } = size;
   const cellCount = cellCountBound(size);

@@ -401,7 +401,10 @@ export const oldAndNew = (example: string): Kind<Readonly<Record<string, string>
 /** A file, with the language of its text. */
 export type NamedFile = { readonly language: string; readonly file: string };
 
-/** Files with their languages: `NAME=FILE`. A file without a name has the language of the file before it. */
+/**
+ * Files with their languages: `NAME=FILE`. A file without a name has the language of the file before it. In the
+ * library, they are the field `key` of a language.
+ */
 export const languageFiles = (key: "files" | "dev"): Kind<readonly NamedFile[]> => ({
   value: "NAME=FILE...",
   repeatable: true,

@@ -2,8 +2,8 @@ import * as unicode from "./unicode.ts";
 import { wordCharacters } from "./unicode.ts";
 
 /**
- * How the parser treats the differences of two regular-expression engines: that of tiktoken and rustbpe (`fancyRegex`),
- * and that of HF, with Ruby's syntax (`oniguruma`).
+ * A regular-expression engine, as far as the parser has to know it. `bpe` reads patterns of two: that of tiktoken and
+ * rustbpe (`fancyRegex`), and that of HF, with Ruby's syntax (`oniguruma`).
  */
 export type Dialect = {
   /** The engine's name in errors. */

@@ -246,8 +246,8 @@ let spacesBefore: u32 = 0;
 let spacesAfter: u32 = 0;
 
 /**
- * Counts the spaces at both ends of [from, to). With `isText`, all white space counts. In the bytes of a token only
- * 0x20 does, because HF spells other white space, such as tabs, as letters.
+ * Counts the spaces at both ends of [from, to). With `isText`, all white space and `spelledSpace` count. In the bytes
+ * of a token only 0x20 does, because HF spells other white space, such as tabs, as letters.
  */
 function countSpaces(from: usize, to: usize, isText: bool): void {
   spacesBefore = spacesAfter = 0;

@@ -43,7 +43,9 @@ export function addPair(pairs: Pairs, first: u32, second: u32): bool {
   return true;
 }
 
-/** Returns how many pairs have a first (with `bySecond`, second) number of at most `limit`. Both ascend. */
+/**
+ * Returns how many pairs have a first number of at most `limit`; with `bySecond`, a second number. Both numbers ascend.
+ */
 export function pairsUpTo(pairs: Pairs, limit: u32, bySecond: bool): u32 {
   let low: u32 = 0;
   let high = pairs.count;

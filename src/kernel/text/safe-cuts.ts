@@ -118,7 +118,10 @@ function isBarred(position: i32): bool {
   return nextBarred < barredEnd && load<i32>(nextBarred) <= position;
 }
 
-/** Makes every state possible from `at` on. Returns the next position where a character may begin, or `stop`. */
+/**
+ * Makes every state possible from `at` on. Returns the first position from `at` on where a character may begin, or
+ * `stop`.
+ */
 function takeAllStates(at: i32, stop: i32): i32 {
   aliveCount = stateCount;
   for (let state: u32 = 0; state < stateCount; state++) store<u32>(alive + (state << 2), state);
