@@ -282,7 +282,7 @@ export class DecompressedStream implements ByteStream {
     let from = pos;
     for (let end = chunkBytes; end > 0; end = await this.from.read(chunk, 0)) {
       const isPadding = this.compression === "gzip" && chunk.subarray(from, end).every((byte) => byte === 0);
-      // Node decodes only the first frame of a zstd file, so a second frame can follow there.
+      // Node decodes only the first frame of a zstd file, so on Node this may be a second, valid frame.
       if (this.compression === "zstd" && compressionOf(chunk.subarray(from, end)) === "zstd")
         throw multipleFramesError(this.path);
       if (!isPadding)

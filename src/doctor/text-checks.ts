@@ -67,7 +67,7 @@ const costlyRatio = 2;
 
 /**
  * Finds scripts that take many tokens for the same content. Scripts need different numbers of bytes for the same
- * sentence, so the tokens per byte of each script are multiplied by the bytes of such a sentence.
+ * sentence, so the tokens per byte of each script are multiplied by the length of that sentence in bytes.
  */
 export function checkScripts(scripts: readonly ScriptCounts[], text: string): Finding[] {
   const costs = scripts
@@ -135,7 +135,8 @@ const rateOf = ({ name, tokens, bytes }: ScriptCounts) =>
   `${name}: ${(bytes / tokens).toFixed(2)} bytes per token in ${formatBytes(bytes)}`;
 
 /**
- * Returns the mean length, in bytes, of the sentence in those of `languages` that use a script; undefined if none does.
+ * Returns the mean length, in bytes, of the same sentence in those of `languages` that use a script; undefined if none
+ * does.
  */
 function sentenceBytesOf(script: string): number | undefined {
   const lengths = languages

@@ -11,8 +11,8 @@ import {
 } from "#tokenizer";
 import { describeCutting, type Pruning, type TooSmall } from "./prune-vocabulary.ts";
 
-// Truncates a tokenizer to its first merges, and maps ids to those that the truncated tokenizer gives the same text.
-// Why these are always equal: docs/internals/encode.md, "The first merges".
+// Truncates a tokenizer to its first merges, and maps the ids of a text to those that the truncated tokenizer gives the
+// same text. docs/internals/encode.md, "The first merges", says why the mapped ids are exactly these.
 
 /**
  * Returns the *birth* of each token: the number of first merges that are needed to reach it, which is the highest rank

@@ -142,7 +142,8 @@ function flatSection(
     ? [...first!.texts, first!.overall]
     : tokenizers.map(({ texts: [only, ...others], overall }) => (others.length === 0 ? only! : overall));
   const rows = measures.map((measure) => flatRow(measure, results));
-  // The rows of `rowsOfTokenizers` have no values for single texts. If columns are texts, they only fill the last one.
+  // The rows of `rowsOfTokenizers` have no values for single texts. If columns are texts, these rows fill only the last
+  // column, for all texts together.
   if (isAll)
     for (const row of rowsOfTokenizers(evaluation))
       rows.push(isByText ? { ...row, cells: [...texts.map(() => "-"), ...row.cells] } : row);

@@ -16,7 +16,9 @@ type MeasureRequest = {
   readonly tokenizer: number;
   readonly pretokens: WordTable | null;
   readonly words: textWords.TextWords | null;
-  /** Receives the number of tokens of each placed word (text-words.ts), not counting those that are only whitespace. */
+  /**
+   * Receives the number of tokens of each placed word (text-words.ts), not counting tokens that are only whitespace.
+   */
   readonly placedTokens: Uint32Array;
   readonly part: Part;
 };
@@ -36,7 +38,10 @@ const slicesOfPart = ({ index, partCount }: Part, wordCount = 0): Generator<text
     Math.floor((wordCount * index) / partCount),
   );
 
-/** Marks a part as done. Returns whether all parts are done. Then this thread computes the results over all words. */
+/**
+ * Marks a part as done. Returns whether all parts are done, so that this thread has to compute the results over all
+ * words.
+ */
 const isLast = ({ left }: Part) => Atomics.sub(left, 0, 1) === 1;
 
 /** The job of an evaluation thread. It keeps the encoders that it used last. */

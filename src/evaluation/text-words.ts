@@ -112,7 +112,7 @@ function characterCountOf(bytes: Uint8Array, start: number, end: number): number
   return count;
 }
 
-/** Counts the characters of scripts without spaces between words. Each of them has at least three bytes. */
+/** Counts the characters of scripts without spaces between words. Each such character has at least three bytes. */
 function unspacedCountOf(bytes: Uint8Array, start: number, end: number): number {
   let count = 0;
   for (let pos = start; pos + 2 < end; pos++) {

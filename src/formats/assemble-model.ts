@@ -189,8 +189,7 @@ export function checkId(id: unknown, token: string, path: string): number {
 
 /**
  * Refuses a special token that shares its id with another token, because one of the two would be decoded as the other.
- * `others` holds tokens, as keys of HF's vocabulary or as bytes, with their ids. It may contain the special token
- * itself.
+ * `others` holds tokens, as keys of HF's vocabulary or as bytes, with their ids; the special tokens may be among them.
  */
 export function checkOwnIds(
   added: readonly AddedToken[],

@@ -76,8 +76,8 @@ function head(fieldCount: number): Uint8Array {
 }
 
 /**
- * Gathers fields. A field is a key, the type of its value, and the value. Before a text comes its length in bytes;
- * before a list come its element type and length. Numbers are little-endian.
+ * Gathers the fields of a file. A field is a key, the type of its value, and the value. Before a text comes its length
+ * in bytes; before a list come its element type and length. Numbers are little-endian.
  */
 class Fields {
   readonly chunk = new Chunk();

@@ -75,7 +75,7 @@ function overlapObstacle(addedTokens: readonly AddedToken[]): string | null {
     const mayWin = (other: AddedToken) =>
       other !== token &&
       Buffer.byteLength(other.content) >= Buffer.byteLength(content) &&
-      // All programs find the same runs of one character, so two such runs are no obstacle here.
+      // All programs find the same runs of one character, so two such tokens are no obstacle.
       !(isRun(token) && isRun(other));
     for (let start = 1; start < content.length; start++) {
       const other = byPrefix.get(content.slice(start))?.find(mayWin);

@@ -91,8 +91,8 @@ export class ParquetReader {
   }
 
   /**
-   * Claims memory for a page and for what is decoded from it. Returns true if the caller of `read` should free memory
-   * before that. Then the batch, which has been processed, is emptied.
+   * Claims memory for a page and for what is decoded from it. Returns true if the caller of `read` should free other
+   * memory first. In that case the batch, which has been processed, is emptied.
    */
   private claim(bytes: number, nameText: () => string): boolean {
     const needsRoom = this.memory.claim(bytes, nameText);
