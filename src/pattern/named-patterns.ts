@@ -1,13 +1,22 @@
-/** A sequence of splits, often only one. Each split cuts the pieces of the previous one. */
+/**
+ * A named pretokenization pattern, as published or in an equivalent form: a sequence of splits, often only one. Each
+ * split cuts the pieces of the previous one. Text that a split does not match also becomes a piece.
+ */
 export type NamedPattern = {
   readonly sources: readonly string[];
   /** Where the pattern comes from, as `--pattern help` shows it. */
   readonly origin: string;
   /** Other names that `--pattern` accepts: tiktoken's names, and names of models that use the pattern. */
   readonly aliases?: readonly string[];
-  /** An equivalent form for tokenizer.json. Its exact text matters: `tokenizers` 1.0 recognizes some patterns by it. */
+  /**
+   * An equivalent form for tokenizer.json that HF's engine and JavaScript's (for transformers.js) read alike. Its exact
+   * text matters, because `tokenizers` 1.0 recognizes some patterns by their text.
+   */
   readonly huggingfaceSources?: readonly string[];
-  /** The form that other programs write to tokenizer.json, if it is another one. */
+  /**
+   * The form that other programs write to tokenizer.json. It is left out if `sources` or `huggingfaceSources` is that
+   * form.
+   */
   readonly foreignSources?: readonly string[];
   /** Present if some text may have a character outside all matches. */
   readonly mayLeaveGaps?: true;
@@ -16,8 +25,8 @@ export type NamedPattern = {
 };
 
 /**
- * `name` is `tokenizer.ggml.pre` in GGUF files. `differsAt` says which texts llama.cpp cuts differently, apart from
- * `'ſ`.
+ * `name` is the pre-tokenizer's name in GGUF files (`tokenizer.ggml.pre`). `differsAt` says which texts llama.cpp cuts
+ * differently, except for texts with a long s after an apostrophe (`'ſ`), which are rare.
  */
 export type LlamaCppPreTokenizer = { readonly name: string; readonly differsAt?: string };
 
@@ -35,7 +44,10 @@ const deepseekWords =
   String.raw`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`;
 const falconPunctuation = `${String.raw`[\p{P}\$\+<=>\^~\|`}\`]+`;
 
-/** Digits that no word character follows, in threes from the right. The negated set is HF's `\w`. */
+/**
+ * Matches digits that no word character follows, in groups of three from the right. The negated set is `\w` of HF's
+ * engine.
+ */
 const digitsToWordEnd = `${String.raw`\p{Nd}{1,3}(?=(?:\p{Nd}{3})*(?![\p{Alphabetic}\p{M}\p{Nd}\p{Pc}`}²³¹¼½¾]))`;
 const digitsFromTheRight = String.raw`\p{Nd}{1,3}(?=(?:\p{Nd}{3})*(?!\p{Nd}))`;
 const marinDigits = [
@@ -44,7 +56,10 @@ const marinDigits = [
   String.raw`\p{N}{3}`,
 ];
 const trinityScripts = String.raw`(?:[\u4E00-\u9FFF\u3040-\u309F\u30A0-\u30FF\u3400-\u4DBF\uf900-\uFAFF\uFF65-\uFF9F\u2F00-\u2FDF]+|[\u0E00-\u0E7F]+|[\u0E80-\u0EFF]+|[\u1780-\u17FF]+|[\u1000-\u109F\uAA60-\uAA7F\uA9E0-\uA9FF]+|[\uAC00-\uD7AF\u1100-\u11FF]+)`;
-/** Cuts digits into groups of 510 from the right, and these into threes. */
+/**
+ * Cuts digits into groups of 510 from the right, and these groups into threes. The result is the same as threes from
+ * the right, because 510 is a multiple of three.
+ */
 const trinityDigits = [
   String.raw`\p{Nd}{1,510}(?=(?>\p{Nd}{510})*(?:\P{Nd}|$))|\G\p{Nd}{510}`,
   String.raw`\A\p{Nd}{1,2}(?=\p{Nd}{3}+\z)`,
@@ -94,7 +109,8 @@ export const patterns = {
     huggingfaceSources: [llama3],
     llamaCpp: { name: "llama-bpe" },
   },
-  // Not llama3's expression with {1,2}: release candidates of `tokenizers` 1.0 then cut 0000 into 00, 0 and 0.
+  // The form of gpt4 for HF is llama3's expression. The form of nanochat must not be that expression with {1,2},
+  // because the release candidates of `tokenizers` 1.0 recognize that text, and then cut 0000 into 00, 0 and 0.
   nanochat: { sources: [digits("{1,2}")(gpt4)], origin: "nanochat: gpt4 with digits in twos" },
   o200k: {
     sources: [o200k],
@@ -224,5 +240,8 @@ export function describeAliases({ aliases = [] }: Partial<NamedPattern>): string
   return aliases.length === 0 ? undefined : `also called ${aliases.join(", ")}`;
 }
 
-/** The pattern of SuperBPE's second stage. The text between two matches is one pretoken. */
+/**
+ * The pattern of SuperBPE's second stage. It splits off digits in threes, runs of two or more signs, and spaces before
+ * whitespace or the end of the text. The text between two of these is one pretoken.
+ */
 export const usualSuperwordPattern = String.raw`\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)`;

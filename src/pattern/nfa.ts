@@ -3,7 +3,8 @@ import { canBeEmpty, type Node } from "./parse-pattern.ts";
 import * as unicode from "./unicode.ts";
 
 /**
- * A pattern as a program. Instruction i:
+ * A pattern as a program. `determinize.ts` builds an automaton that runs all its threads at once, in order of
+ * preference. Instruction i:
  *
  *   ops[i]          first[i]            second[i]       MEANING
  *   take            set of characters   next            consumes a character of the set
@@ -41,10 +42,14 @@ export const nfaOp = {
 } as const;
 type NfaOp = (typeof nfaOp)[keyof typeof nfaOp];
 
-/** The distinct sets of one or more programs. A lookaround's set may contain the edge of the text. */
+/**
+ * The distinct sets of one or more programs, each with a number. The set of a lookaround may contain the edge of the
+ * text in addition to characters.
+ */
 export class SymbolSets extends Numbering<Neighbour> {
   constructor() {
-    // Cached by identity: a property has the same array everywhere in the pattern.
+    // The texts of sets are cached by the identity of the set, because every mention of a property in the pattern has
+    // the same array.
     const texts = new Map<unicode.CodePointSet, string>();
     super(({ set, edge }) => {
       const text = texts.get(set) ?? set.join();
@@ -56,12 +61,19 @@ export class SymbolSets extends Numbering<Neighbour> {
 
 const instructionCountMax = 20_000;
 
-/** `isReadBackwards`: whether the program may have long look-aheads and atomic groups. Throws BeyondAutomaton. */
+/**
+ * Compiles a syntax tree to a program. With `isReadBackwards`, the program may have long look-aheads and atomic groups.
+ * Throws BeyondAutomaton.
+ */
 export function buildNfa(tree: Node, sets: SymbolSets, isReadBackwards = false): Nfa {
   return new NfaBuilder(sets, isReadBackwards).build(tree);
 }
 
-/** Builds a program from its end. As in Perl, a repeat ends after an empty iteration. */
+/**
+ * Builds a program from its end: `addNode` receives the instructions that follow a node, and returns the node's first
+ * instruction. As in Perl, a repeat ends after an iteration that consumes no character, so no path is a cycle without a
+ * character.
+ */
 class NfaBuilder {
   private readonly ops: NfaOp[] = [];
   private readonly first: number[] = [];
@@ -90,7 +102,10 @@ class NfaBuilder {
     return this.add(nfaOp.fork, preferred, other);
   }
 
-  /** Returns the first instruction. The node leads to `taken` if it has consumed a character, else to `empty`. */
+  /**
+   * Adds a node and returns its first instruction. After the node, the program continues at `taken` if the node has
+   * consumed a character, otherwise at `empty`.
+   */
   private addNode(node: Node, empty: number, taken: number): number {
     switch (node.kind) {
       case "set":
@@ -172,7 +187,10 @@ class NfaBuilder {
     return this.addTurns(node, leaveEmpty, leaveTaken, empty, taken);
   }
 
-  /** The last of `max` iterations leads to `lastEmpty` or `lastTaken`, an earlier end to `empty` or `taken`. */
+  /**
+   * Adds the iterations of a repeat. After iteration `max`, the program continues at `lastEmpty` or `lastTaken`. If the
+   * repeat ends earlier, it continues at `empty` or `taken`.
+   */
   private addTurns(
     { body, min, max, mode }: Node & { kind: "repeat" },
     empty: number,
@@ -203,10 +221,16 @@ class NfaBuilder {
 
 const lookBehindHint = "a look-behind may span only one character; a look-ahead may span any number";
 
-/** A condition on a neighbouring character. With `edge`, the start or end of the text fulfils it, too. */
+/**
+ * A condition on one neighbour of a position: it is a character of the set or, if `edge` is true, the start or end of
+ * the text.
+ */
 type Neighbour = { readonly set: unicode.CodePointSet; readonly edge: boolean };
 
-/** In at least one pair, both sides must hold. `\b`: a word character on one side, none on the other. */
+/**
+ * An assertion that depends only on the two neighbours of a position. In at least one of the pairs, both sides must
+ * hold. `\b` is two pairs: a word character on the left and none on the right, and vice versa.
+ */
 type Guard = readonly { readonly left: Neighbour; readonly right: Neighbour }[];
 
 const any: Neighbour = { set: unicode.fullSet, edge: true };
@@ -218,7 +242,10 @@ const pairCountMax = 64;
 
 const isAny = ({ set, edge }: Neighbour): boolean => edge && unicode.isFull(set);
 
-/** Throws BeyondAutomaton if the node depends on more than the two neighbours. */
+/**
+ * Returns the guard that is equivalent to a node that consumes no character. Throws BeyondAutomaton if the node depends
+ * on more than the two neighbours.
+ */
 function guardOf(node: Node): Guard {
   return mergePairs(pairsOf(node));
 }
@@ -263,7 +290,10 @@ function pairsOf(node: Node): Guard {
   }
 }
 
-/** Returns the guard for "the text after a position can begin with the node", or its mirror image. */
+/**
+ * Returns the guard for "the text after a position can begin with the node"; with `backwards`, for "the text before the
+ * position can end with the node". Throws BeyondAutomaton if one character does not decide that.
+ */
 function sideGuard(node: Node, onSide: (neighbour: Neighbour) => Guard, backwards: boolean): Guard {
   // Backwards, a possessive repeat also depends on what follows it.
   const isGreedyEnd = node.kind === "repeat" && node.mode === "possessive";
@@ -319,7 +349,10 @@ function takesNothing(node: Node): boolean {
   }
 }
 
-/** Whether a node is known to match the empty string at every position. */
+/**
+ * Whether a node is known to match the empty string at every position. Backwards, a possessive repeat does not count,
+ * because it also depends on what follows it.
+ */
 function isOptional(node: Node, backwards: boolean): boolean {
   switch (node.kind) {
     case "repeat":
@@ -362,7 +395,7 @@ function intersectGuards(a: Guard, b: Guard): Guard {
   return pairs.filter(({ left, right }) => !isNone(left) && !isNone(right));
 }
 
-/** In each pair, the left or the right condition fails. */
+/** Returns the guard that holds where the given guard does not: in each pair, the left or the right condition fails. */
 function complementOfGuard(guard: Guard): Guard {
   return mergePairs(guard)
     .map(({ left, right }): Guard => {

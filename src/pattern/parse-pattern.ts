@@ -6,10 +6,13 @@ import { fullFoldings } from "./unicode-data.ts";
 /** The maximum count of a repeat. Larger ones are refused, because repeats are unrolled. */
 const repeatCountMax = 1000;
 const nestingMax = 200;
-/** The maximum number of ranges of code points to read. */
+/** The maximum number of ranges of code points that are read to compute the sets of a pattern. */
 const rangeCountMax = 1 << 23;
 
-/** Throws a UserError for syntax that is wrong, unsupported or misleading, and for a pattern that is too large. */
+/**
+ * Parses a pattern. Throws a UserError for wrong or unsupported syntax, for syntax to which the dialect's engine gives
+ * an unexpected meaning, and for a pattern that is too large.
+ */
 export function parsePattern(source: string, dialect: Dialect = fancyRegex): Node {
   return new Parser(source, dialect).parse();
 }
@@ -27,7 +30,10 @@ function aheadOrEnd(...items: Node[]): Node {
   };
 }
 
-/** Unless `isAlsoAtEnd`, the assertion does not hold after a "\n" that ends the text. */
+/**
+ * Returns an assertion that the start of the text or a "\n" precedes. Unless `isAlsoAtEnd`, the assertion does not hold
+ * after a "\n" that ends the text.
+ */
 function lineStart(isAlsoAtEnd: boolean): Node {
   const behind: Node = { kind: "look", behind: true, negated: false, body: anyNewline };
   const notAtEnd: Node = { kind: "look", behind: false, negated: true, body: { kind: "end" } };
@@ -49,7 +55,7 @@ const controlEscapes: Readonly<Record<string, number>> = {
 const scriptKeys = new Set(["script", "sc"]);
 const categoryKeys = new Set(["generalcategory", "gc"]);
 
-/** Characters after `(?`, whether the lookaround looks behind, and whether it is negated. */
+/** The lookarounds: the characters after `(?`, whether the lookaround looks behind, and whether it is negated. */
 const looks = [
   ["=", false, false],
   ["!", false, true],
@@ -60,7 +66,7 @@ const looks = [
 /** The escapes, by letter, that match sets of characters. */
 const setEscapes = new Set("sSdDwWhHNOpP");
 
-/** A recursive-descent parser: choice > sequence > repeat > atom. */
+/** A recursive-descent parser with a method for each level of the grammar: choice > sequence > repeat > atom. */
 class Parser {
   private readonly characters: readonly string[];
   private pos = 0;
@@ -68,10 +74,13 @@ class Parser {
   private nesting = 0;
   private readonly groupNames = new Set<string>();
   private lookBehindDepth = 0;
-  /** Whether the innermost group is a capturing, lookaround or atomic one (see `Dialect.flagsLeak`). */
+  /**
+   * Whether the innermost group is a capturing, lookaround or atomic one. In some engines, flags that are set in such a
+   * group also apply after it (`Dialect.flagsLeak`).
+   */
   private isInLeakyGroup = false;
   private readonly folds: MultiCharacterFolds | undefined;
-  // Three caches: a named set, or a set derived from one, is the same array everywhere.
+  // With these three caches, a named set, or a set derived from one, is the same array everywhere.
   private readonly namedSets = new Map<string, unicode.CodePointSet>();
   private readonly foldedSets = new Map<unicode.CodePointSet, unicode.CodePointSet>();
   private readonly complements = new Map<unicode.CodePointSet, unicode.CodePointSet>();
@@ -103,7 +112,7 @@ class Parser {
     return tree;
   }
 
-  /** `pos` is null if the place in the pattern is not known. */
+  /** Throws a usage error. `pos` is null if the place of the mistake in the pattern is not known. */
   private fail(what: string, pos: number | null, hint?: string): never {
     const place = pos === null ? "in" : `at character ${pos + 1} of`;
     throw new UserError(`pattern: ${what}, ${place} ${this.source}`, {
@@ -256,7 +265,7 @@ class Parser {
     return { kind: "set", set, text };
   }
 
-  /** If case is ignored, the node is for all characters that equal it. */
+  /** Creates a node for one character. If case is ignored, the node is for all characters that equal that character. */
   private literalNode(startPos: number, set: unicode.CodePointSet): Node {
     const node = this.set(startPos, this.foldIfIgnored(set));
     if (this.flags.ignoreCase) this.refuseMultiCharacterFolds(startPos, node, set);
@@ -368,7 +377,10 @@ class Parser {
     return body;
   }
 
-  /** `(?i:…)` applies to the group, `(?i)` to the rest of the group around it. */
+  /**
+   * Parses `(?i:…)` and `(?-i:…)`, whose flags apply to the group, and `(?i)`, whose flags apply to the rest of the
+   * group around it.
+   */
   private flagGroup(startPos: number): Node {
     const outerFlags = this.flags;
     const flags = { ...outerFlags };
@@ -555,7 +567,10 @@ class Parser {
     return this.negatedIf(negated, set);
   }
 
-  /** Under `(?i)`, case is folded before the set is negated, if the dialect folds one by one. */
+  /**
+   * Returns the set or, if `negated`, its complement. Under `(?i)`, if the dialect folds each item of a class by
+   * itself, case is folded before the set is negated.
+   */
   private negatedIf(negated: boolean, set: unicode.CodePointSet): unicode.CodePointSet {
     return negated ? this.complement(this.foldedItem(set)) : set;
   }
@@ -599,11 +614,14 @@ class Parser {
     return node;
   }
 
-  /** `pos` is after the bracket. The caller negates the set. */
+  /**
+   * Parses `[…]`, with ranges, nested classes and `&&`; `pos` is after the opening bracket. The set is not negated yet:
+   * the caller does that.
+   */
   private classParts(startPos: number): { set: unicode.CodePointSet; negated: boolean } {
     if (++this.nesting > nestingMax) this.fail(`classes are nested more than ${nestingMax} deep`, startPos);
     const negated = this.accept("^");
-    /** A Set removes most duplicates: equal sets are usually the same array. */
+    /** The items so far. A Set removes most duplicates, because equal sets are usually the same array. */
     let items = new Set<unicode.CodePointSet>();
     const unions = new Set<unicode.CodePointSet>();
     const unite = () => {
@@ -712,15 +730,23 @@ function isSingle(set: unicode.CodePointSet): boolean {
   return set.length === 2 && set[0] === set[1];
 }
 
-/** In Oniguruma, (?i:ß) also matches "ss", and (?i:ss) also "ß". The parser refuses patterns where that matters. */
+/**
+ * Finds characters that equal several characters when case is ignored. In Oniguruma, (?i:ß) also matches "ss", and
+ * (?i:ss) also matches "ß". The syntax tree cannot express that, so the parser refuses patterns for which it matters.
+ */
 class MultiCharacterFolds {
   private static multiCharacterFoldings: unicode.CodePointSet | undefined;
   /** The characters that occur in the result of some full case folding. */
   private static readonly written = new Set(fullFoldings.flatMap(([, ...to]) => to));
-  /** The case-folded form of nodes for one character, if it occurs in a full folding. */
+  /**
+   * For each node that matches one character: the case-folded form of the character, if that form occurs in the result
+   * of a full folding.
+   */
   private readonly folded = new Map<Node, number>();
 
-  /** Returns a character of `set` that equals several characters, if there is one. */
+  /**
+   * Registers a node that matches `set`. Returns a character of `set` that equals several characters, if there is one.
+   */
   register(node: Node, set: unicode.CodePointSet): string | undefined {
     const { written } = MultiCharacterFolds;
     if (isSingle(set)) {
@@ -742,7 +768,10 @@ class MultiCharacterFolds {
     return undefined;
   }
 
-  /** Returns two characters that may be adjacent in a match, and are in the folding of one character. */
+  /**
+   * Returns two characters that may be adjacent in a match, and are adjacent in the folding of a single character;
+   * undefined if there are none.
+   */
   pairIn(tree: Node): string | undefined {
     const pairs = new Set<string>();
     const join = (left: Edges, right: Edges) => {
@@ -791,7 +820,10 @@ class MultiCharacterFolds {
   }
 }
 
-/** The characters of `MultiCharacterFolds.folded` that a match may begin with (`first`) and end with (`last`). */
+/**
+ * The case-folded characters, among those in `MultiCharacterFolds.folded`, that a match of a node may begin with
+ * (`first`) and end with (`last`). `isNullable` says whether a match may be empty.
+ */
 type Edges = { first: Set<number>; last: Set<number>; isNullable: boolean };
 const noEdges: Edges = { first: new Set(), last: new Set(), isNullable: true };
 
@@ -801,9 +833,15 @@ function charactersOfLongFoldings(): unicode.CodePointSet {
   return unicode.setOf([...new Set([...froms, ...alike.flat()])].sort((a, b) => a - b));
 }
 
-/** The syntax tree of a pattern. Its sets are already case-folded where the pattern says so. */
+/**
+ * The syntax tree of a pattern. Characters are already sets of code points, case-folded where the pattern says so. So
+ * code after the parser needs no knowledge of escapes, properties or flags.
+ */
 export type Node =
-  /** The set's `text` is null if case was folded, or if the pattern does not contain it, as with `$`. */
+  /**
+   * `text` is the set's text in the pattern. It is null if case was folded, or if the set is not written in the
+   * pattern, such as the "\n" of `$`.
+   */
   | { readonly kind: "set"; readonly set: unicode.CodePointSet; readonly text: string | null }
   | { readonly kind: "sequence"; readonly items: readonly Node[] }
   | { readonly kind: "choice"; readonly options: readonly Node[] }
@@ -852,7 +890,10 @@ export function canBeEmpty(node: Node): boolean {
   }
 }
 
-/** Whether an empty match is tried before one that consumes a character. */
+/**
+ * Whether an empty match is tried before one that consumes a character. In a backtracking engine, an unbounded repeat
+ * of such a node ends at the empty match; in an automaton such as that of tiktoken's engine, it continues.
+ */
 function prefersEmpty(node: Node): boolean {
   if (!canBeEmpty(node)) return false;
   switch (node.kind) {
@@ -889,7 +930,7 @@ export function isAssertion(node: Node): boolean {
 /** A split of a pattern, in the form that cuts text. */
 export type Split = {
   readonly tree: Node;
-  /** Whether a document also ends after every "\n". */
+  /** Whether a document also ends after every "\n". All splits of a pattern have the same value. */
   readonly isLinewise: boolean;
 };
 
@@ -898,7 +939,10 @@ export const parseSplit = (source: string, isLinewise: boolean): Split => ({
   isLinewise,
 });
 
-/** Makes a split of assertions cut where they hold: a match extends to the next cut. */
+/**
+ * Changes a split that consists of assertions so that it cuts where they hold: a match is one character and all
+ * following ones up to the next cut. Returns any other split unchanged.
+ */
 function consumingCharacters(tree: Node): Node {
   if (!isAssertion(tree)) return tree;
   const any: Node = { kind: "set", set: unicode.fullSet, text: null };

@@ -15,11 +15,18 @@ export type ResolvedPattern = {
   readonly lineWise?: boolean;
 };
 
-/** Returns the pattern compiled for whole texts. */
+/**
+ * Returns the pattern compiled for whole texts. HF's trainer also cuts after line ends, so its pattern may be compiled
+ * for lines, but HF's tokenizer does not cut there.
+ */
 export const forTexts = ({ sources, compiled, lineWise }: ResolvedPattern): CompiledPattern =>
   lineWise ? compile(sources) : compiled;
 
-/** A value of only letters, digits, `-`, `_` and `.` is a name, any other a regex. */
+/**
+ * Resolves the value of `--pattern`. A value of only letters, digits, `-`, `_` and `.` is a name, and any other value
+ * is a regular expression. An expression for HF's engine is translated here, so that `sources` always has the same
+ * dialect.
+ */
 export function resolve(
   text: string,
   options: CompileOptions & { readonly isForHuggingface?: boolean } = {},
@@ -35,7 +42,7 @@ export function resolve(
 
 const named: Readonly<Record<string, NamedPattern>> = patterns;
 
-/** Throws a UserError for an unknown name. */
+/** Returns the main name of a pattern, by any of its names. Throws a UserError for an unknown name. */
 export function nameFor(text: string): PatternName {
   const nameOf = new Map(
     Object.entries(named).flatMap(([name, { aliases = [] }]) =>
@@ -55,7 +62,7 @@ export function nameFor(text: string): PatternName {
   });
 }
 
-/** Compiles splits, and finds the pattern's name if it has one. */
+/** Compiles a pattern that is given as its splits, and finds its name if it has one. */
 export function ofSources(sources: readonly string[], options: CompileOptions = {}): ResolvedPattern {
   const { lineWise = false } = options;
   return { name: namesOf(sources)[0] ?? null, sources, compiled: compile(sources, options), lineWise };
@@ -75,7 +82,10 @@ function namesOf(sources: readonly string[]): string[] {
   );
 }
 
-/** Compiles splits. Throws a UserError for a pattern that is invalid or cannot cut a text. */
+/**
+ * Compiles splits, each of which cuts the pieces of the previous one; named patterns are precompiled in the executable.
+ * Throws a UserError for a pattern that is invalid or cannot cut a text.
+ */
 export const compile = (
   sources: readonly string[],
   options: CompileOptions = {},

@@ -2,7 +2,10 @@ import { type Dialect, fancyRegex, oniguruma } from "./dialect.ts";
 import { mayBeAssertion, type Node, parsePattern } from "./parse-pattern.ts";
 import * as unicode from "./unicode.ts";
 
-/** Writes a regular expression that every engine of `dialect.ts` reads as this tree. */
+/**
+ * Writes a syntax tree as a regular expression that every engine of `dialect.ts` reads as this tree. Sets keep the
+ * user's notation if all engines read it alike, and are spelled out otherwise.
+ */
 export function portableSource(tree: Node): string {
   /** The source of a node inside a group, or of the whole tree. */
   const inner = (node: Node) =>
@@ -20,19 +23,20 @@ export function portableSource(tree: Node): string {
       case "atomic":
         return `(?>${inner(node.body)})`;
       case "repeat": {
-        // In Oniguruma, an alternative of a repeated plain group must not be an assertion.
+        // In Oniguruma, an alternative of a repeated plain group must not be an assertion, but in a group with flags it
+        // may be. So such a group is written with the flag -i.
         const body =
           node.body.kind === "set"
             ? sourceOf(node.body)
             : `(?${mayBeAssertion(node.body) ? "-i" : ""}:${inner(node.body)})`;
         const repeated = body + countSource(node.min, node.max);
         if (node.min === node.max || node.mode === "greedy") return repeated;
-        // In Oniguruma, {1,3}+ is a repeated repeat.
+        // In Oniguruma, {1,3}+ is a repeated repeat, so a possessive repeat is written as an atomic group.
         return node.mode === "possessive" ? `(?>${repeated})` : `(?:${repeated}?)`;
       }
       case "look":
         return `(?${node.behind ? "<" : ""}${node.negated ? "!" : "="}${inner(node.body)})`;
-      // In Oniguruma, ^ and $ are the ends of lines.
+      // In Oniguruma, ^ and $ are the ends of lines, so the ends of the text are written \A and \z.
       case "start":
         return "\\A";
       case "end":
@@ -48,7 +52,10 @@ export function portableSource(tree: Node): string {
   return inner(tree);
 }
 
-/** Returns the source itself if all engines read it alike, else a portable form. */
+/**
+ * Returns the source itself if all engines read it as this dialect does, else a portable form of what it means in this
+ * dialect.
+ */
 export function portableForm(source: string, dialect: Dialect = fancyRegex): string {
   const tree = parsePattern(source, dialect);
   const isPortable = [fancyRegex, oniguruma].every(
@@ -57,7 +64,11 @@ export function portableForm(source: string, dialect: Dialect = fancyRegex): str
   return isPortable ? source : portableSource(tree);
 }
 
-/** JSON turns Infinity into null, but `max` is never null in a tree. */
+/**
+ * Compares trees as JSON, because they are plain data, and the parser writes fields in a fixed order. JSON turns
+ * Infinity into null. But only `max` can be Infinity, and it is never null in a tree, so different trees stay
+ * different.
+ */
 const areEqualTrees = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
 function readAs(source: string, dialect: Dialect): Node | undefined {
@@ -123,7 +134,10 @@ function withoutSurrogates(set: unicode.CodePointSet): [first: number, last: num
   return parts.filter(([first, last]) => first <= last);
 }
 
-/** The answer false is certain; true may be wrong. */
+/**
+ * Whether some text may have a character outside all matches. The answer false is certain; the answer true may be
+ * wrong.
+ */
 export function mayLeaveGaps(source: string): boolean {
   const surrogates: unicode.CodePointSet = [0xd800, 0xdfff];
   const taken = unicode.unionOf([sureStarts(parsePattern(source)).characters, surrogates]);
@@ -158,7 +172,9 @@ function sureStarts(node: Node): Sure {
       if (node.min === 0) return empty;
       return node.min === 1 || sureStarts(node.body).anywhere ? sureStarts(node.body) : never;
     case "sequence": {
-      // `rest` describes the items after `item`. It counts only where `item` can match the empty string.
+      // The loop goes from the last item to the first; `rest` describes the items after `item`. If `rest` matches
+      // everywhere, only `item` matters. Otherwise `item` must be able to match the empty string, and a character of
+      // `rest` is kept only if `item` can match the empty string before it.
       let rest = empty;
       for (const item of node.items.toReversed()) {
         const sure = sureStarts(item);
@@ -173,7 +189,10 @@ function sureStarts(node: Node): Sure {
   }
 }
 
-/** Returns some of the characters before which the item can be empty, at once or by backtracking. */
+/**
+ * Returns some of the given characters: if one of these comes next, the item can match the empty string, at once or by
+ * backtracking.
+ */
 function withoutKept(characters: unicode.CodePointSet, item: Node): unicode.CodePointSet {
   if (item.kind !== "repeat" || item.min > 0) return isNothing(item) ? characters : unicode.emptySet;
   if (item.mode !== "possessive") return characters;

@@ -4,7 +4,10 @@ import { buildFourByteTables } from "./four-byte-tables.ts";
 import { javascriptSource } from "./javascript-source.ts";
 import { readyMadeName } from "./ready-made.ts";
 
-/** The scan uses four-byte tables of the first automaton only. */
+/**
+ * Returns the name and the bytes of a precompiled pattern's file. Only the first automaton gets four-byte tables,
+ * because the scan does not use them for the others.
+ */
 export function readyMadeFile(
   sources: readonly string[],
   options: CompileOptions,

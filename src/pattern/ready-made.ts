@@ -2,7 +2,10 @@ import { deserialize } from "bun:jsc";
 import { readFileSync } from "node:fs";
 import type { CompiledPattern, CompileOptions } from "./compiled-pattern.ts";
 
-/** Reads a precompiled pattern. Returns undefined if there is none, as when the program runs from its sources. */
+/**
+ * Reads a precompiled pattern from the file that is named after its sources. Returns undefined if there is no such
+ * file, as for a pattern without a name, or when the program runs from its sources.
+ */
 export function readReadyMade(
   directory: string,
   sources: readonly string[],
@@ -20,5 +23,5 @@ export function readReadyMade(
 export const readyMadeName = (sources: readonly string[], { lineWise = false }: CompileOptions) =>
   `${Bun.hash(JSON.stringify([sources, lineWise])).toString(16)}.tables`;
 
-/** The compiler, loaded when a pattern is not precompiled. */
+/** Returns the compiler. It is loaded on first use, because most runs with a precompiled pattern do not need it. */
 export const loadCompiler = () => require("./compiler.ts") as typeof import("./compiler.ts");

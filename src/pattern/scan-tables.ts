@@ -23,7 +23,7 @@
 export type ScanTables = {
   readonly stateCount: number;
   readonly classCount: number;
-  /** The maximum number of slots that are written but not committed. */
+  /** The maximum number of slots that are written but not committed. Their ends are carried over from call to call. */
   readonly slotCount: number;
   readonly transitions: Int32Array;
   readonly columnBlocks: Uint16Array;
@@ -43,8 +43,9 @@ export const blockTotal = 32 + 1024 + 32768;
 export const blockBits = 6;
 
 /**
- * Returns column | length << 8 of the character at `pos`, whose first byte is at least 0x80. Bytes after `limit` do not
- * affect the result.
+ * Returns the column of the character that begins at `pos` with a byte of at least 0x80, and the character's length in
+ * bytes: column | length << 8. A byte that is not part of valid UTF-8 has `invalidColumn` and length 1. Bytes from
+ * `limit` on may be read, but do not affect the result.
  */
 export function columnAt(
   bytes: Uint8Array,

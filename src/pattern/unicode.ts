@@ -1,7 +1,11 @@
 import { host } from "#runtime";
 import { binaryPropertyBase64, categoryBase64, foldingsBase64, scriptBase64 } from "./unicode-data.ts";
 
-/* The data is embedded: a tokenizer's splits must not change with the version of Bun. */
+/*
+ * Unicode's character properties, in one fixed version: that of the regular expressions of HF `tokenizers` and tiktoken
+ * (docs/internals/pattern.md). The data is embedded and not taken from the running engine, because a tokenizer's splits
+ * must not change with the version of Bun.
+ */
 
 function decodeNumbers(base64: string): number[] {
   const numbers: number[] = [];
@@ -67,7 +71,10 @@ export function looseName(name: string): string {
   return name.toLowerCase().replace(/[ _-]/g, "");
 }
 
-/** Returns undefined for a name that is no general category, script, binary property, "Any", "ASCII" or "Assigned". */
+/**
+ * Returns the code points of a general category ("L", "Lu", "Uppercase_Letter"), of a script ("Han"), with a binary
+ * property ("Alphabetic"), or of "Any", "ASCII" or "Assigned"; undefined for any other name. Names are matched loosely.
+ */
 export function propertySet(name: string): CodePointSet | undefined {
   const loose = looseName(name);
   const known = propertySets.get(loose);
@@ -78,13 +85,13 @@ export function propertySet(name: string): CodePointSet | undefined {
   return set;
 }
 
-/** Matches the name loosely. Returns undefined if it is unknown. */
+/** Returns the code points of a script, whose name is matched loosely; undefined for an unknown name. */
 export function scriptSet(name: string): CodePointSet | undefined {
   const script = Object.keys(scriptBase64).find((other) => looseName(other) === looseName(name));
   return script === undefined ? undefined : propertySet(script);
 }
 
-/** Matches the name loosely. Returns undefined if it is unknown. */
+/** Returns the code points of a general category, whose name is matched loosely; undefined for an unknown name. */
 export function generalCategorySet(name: string): CodePointSet | undefined {
   const loose = looseName(name);
   const isCategory = Object.entries(categoryNames)
@@ -127,7 +134,7 @@ export function wordCharacters(): CodePointSet {
   return unionOf(["Alphabetic", "M", "Nd", "Pc", "Join_Control"].map((name) => propertySet(name)!));
 }
 
-/** Adds all code points that equal a member under Unicode's simple case folding. */
+/** Returns the set plus all code points that equal a member when case is ignored (Unicode's simple case folding). */
 export function foldCase(set: CodePointSet): CodePointSet {
   if (set.length === 2 && set[0] === set[1]) {
     const members = caseClassOf(set[0]!);
@@ -139,7 +146,7 @@ export function foldCase(set: CodePointSet): CodePointSet {
 
 let knownClassOf: ReadonlyMap<number, readonly number[]> | undefined;
 
-/** Returns undefined if no other code point equals this one when case is ignored. */
+/** Returns the case class of a code point; undefined if no other code point equals it when case is ignored. */
 export function caseClassOf(codePoint: number): readonly number[] | undefined {
   knownClassOf ??= new Map(
     caseClasses().flatMap((members) => members.map((member) => [member, members] as const)),
@@ -149,7 +156,10 @@ export function caseClassOf(codePoint: number): readonly number[] | undefined {
 
 let knownCaseClasses: readonly (readonly number[])[] | undefined;
 
-/** A class has a code point to which others fold, and all that fold to it, ascending. */
+/**
+ * Returns the case classes. A class has a code point to which others fold, and all that fold to it, in ascending order.
+ * So it has at least two members.
+ */
 export function caseClasses(): readonly (readonly number[])[] {
   if (knownCaseClasses !== undefined) return knownCaseClasses;
   const classes = new Map<number, number[]>();
@@ -184,7 +194,10 @@ export function codePointRange(first: number, last: number = first): CodePointSe
   return [first, last];
 }
 
-/** Sweeps over the sorted bounds: a code point is in the union while any range is open. */
+/**
+ * Returns the union of sets. It sweeps over the first and the last code points of all ranges, sorted separately: a code
+ * point is in the union while any range is open.
+ */
 export function unionOf(sets: readonly CodePointSet[]): CodePointSet {
   if (sets.length === 1) return sets[0]!;
   const bounds = sets.flat();
@@ -199,7 +212,8 @@ export function unionOf(sets: readonly CodePointSet[]): CodePointSet {
   lasts.sort();
   const union: number[] = [];
   for (let range = 0, start = 0; range < rangeCount; range++) {
-    // Otherwise as many ranges have ended as have begun, so none is open.
+    // A range of the union continues while the next range overlaps this end or is adjacent. Otherwise as many ranges
+    // have ended as have begun, so none is open.
     if (range + 1 < rangeCount && firsts[range + 1]! <= lasts[range]! + 1) continue;
     union.push(firsts[start]!, lasts[range]!);
     start = range + 1;
@@ -240,7 +254,10 @@ export function contains(set: CodePointSet, codePoint: number): boolean {
   return low < set.length / 2 && set[2 * low]! <= codePoint;
 }
 
-/** The first code point must not be before the start of the last range. */
+/**
+ * Appends a range, or joins it with the last one if they overlap or are adjacent. Its first code point must not be
+ * before the start of the last range.
+ */
 function appendRange(ranges: number[], first: number, last: number): void {
   const end = ranges.length - 1;
   if (end > 0 && ranges[end]! + 1 >= first) ranges[end] = Math.max(ranges[end]!, last);
