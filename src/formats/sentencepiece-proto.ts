@@ -5,7 +5,7 @@ import type { Role } from "#tokenizer";
 import { type PieceKind, pieceKinds } from "./finished-tokenizer.ts";
 import { messageFields } from "./protobuf.ts";
 
-/** Parts of SentencePiece's `ModelProto` (src/sentencepiece_model.proto of its repository). */
+/** The parts of SentencePiece's `ModelProto` that reading needs (src/sentencepiece_model.proto of its repository). */
 export type SentencePieceModel = {
   readonly pieces: readonly Piece[];
   readonly trainer: Trainer;
@@ -54,7 +54,7 @@ function readModel(bytes: Uint8Array): SentencePieceModel {
   const specs = new Map<number, Message>();
   for (const { number, value } of messageFields(bytes)) {
     if (number === 1) pieces.push(readPiece(new Message(value), pieces.length));
-    // Protocol Buffers joins the messages of a field that occurs several times.
+    // If a field occurs several times, the messages are joined, as Protocol Buffers requires.
     else if (typeof value !== "number") specs.set(number, new Message(value, specs.get(number)));
   }
   const [trainer, normalizer, denormalizer] = [2, 3, 5].map((number) => specs.get(number) ?? new Message());

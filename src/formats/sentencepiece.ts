@@ -10,8 +10,9 @@ import type { ScannedModel } from "./scan-tokenizer-json.ts";
 import { type Piece, parseSentencePiece, type SentencePieceModel } from "./sentencepiece-proto.ts";
 
 /**
- * Reads SentencePiece's `tokenizer.model`, if it is BPE. It has scores instead of merges: the merge that makes the
- * piece with the highest score is applied first, the leftmost among equal scores.
+ * Reads SentencePiece's `tokenizer.model`, and refuses it unless it is BPE. The file lists pieces with scores, and no
+ * merges: two neighbours may merge if their joined text is a piece. The merge that makes the piece with the highest
+ * score is applied first, the leftmost among equal scores.
  */
 function read(
   [{ path, bytes }]: SourceFiles,
@@ -81,7 +82,10 @@ function checkSettings({ trainer, normalizer, hasDenormalizer }: SentencePieceMo
     );
 }
 
-/** Refuses pieces that sentencepiece does not load, or that the kernel would encode otherwise. */
+/**
+ * Refuses lists of pieces that sentencepiece does not load, and pieces that the kernel would not encode as
+ * sentencepiece does, such as one with a space in it.
+ */
 function checkPieces({ pieces, trainer }: SentencePieceModel, path: string): void {
   const unknownCount = pieces.filter(({ kind }) => kind === "unknown").length;
   if (unknownCount !== 1) tokenizers.refuse(path, `it has ${unknownCount} unknown pieces instead of one`);
@@ -110,8 +114,9 @@ function checkPieces({ pieces, trainer }: SentencePieceModel, path: string): voi
 const isRun = (text: string) => /^\u2581{2,}$/.test(text);
 
 /**
- * Returns the ids of the user-defined runs of U+2581: element i is that of i + 2 marks. SentencePiece does not merge a
- * run with its neighbours.
+ * Returns the ids of the user-defined runs of U+2581: element i is the id of the run of i + 2 marks. SentencePiece
+ * finds the longest run at each position, and never merges it with its neighbours. So the pattern cuts runs out, and
+ * merges of their own produce them.
  */
 function findRuns(pieces: readonly Piece[], path: string): number[] {
   const found: number[] = [];
@@ -133,7 +138,10 @@ const tokensOf = (pieces: readonly Piece[], kind: Piece["kind"]): AddedToken[] =
     own === kind ? [{ id, content: text, ...cuttings.plainSpecial, special: kind !== "user-defined" }] : [],
   );
 
-/** Derives the merges: those that make `runs`, then one for each way to split a normal piece. */
+/**
+ * Derives the merges: first those that make `runs`, then one for each way to split a normal piece into two normal or
+ * unused ones. Refuses a normal piece with a character that is not itself a normal or an unused piece.
+ */
 function scanPieces(pieces: readonly Piece[], runs: readonly number[], path: string): ScannedModel {
   const ids: Record<string, number> = Object.create(null);
   const halves = new Map<string, number>();
@@ -187,7 +195,7 @@ function scanPieces(pieces: readonly Piece[], runs: readonly number[], path: str
 /** Returns the size of the character at a position in a string, in UTF-16 code units. */
 const sizeAt = (text: string, pos: number) => (text.codePointAt(pos)! > 0xffff ? 2 : 1);
 
-/** Returns the `tokenizer.json` that gives the same ids, without vocabulary, merges and added tokens. */
+/** Returns everything but the vocabulary, merges and added tokens of a `tokenizer.json` that gives the same ids. */
 function frame({ path, bytes }: SourceFile): json.JsonObject {
   const { pieces, trainer, normalizer } = parseSentencePiece(bytes, path);
   const replace = (from: string, content: string) => ({

@@ -21,7 +21,9 @@ import { JsonRewriter } from "./rewrite-json.ts";
 import { obstacle as obstacleOfRanks } from "./tiktoken.ts";
 
 /**
- * Loads Mistral's `tekken.json`. Ids are ranks after the special tokens. Tokens beyond the vocabulary size are ignored.
+ * Loads Mistral's `tekken.json` as the package mistral-common does. Special tokens have the first ids. The id of any
+ * other token is its rank plus the number of special tokens. The file may list more tokens than its vocabulary size
+ * allows; the last ones are ignored.
  */
 function read([{ path, bytes }]: SourceFiles, options: tokenizers.LoadOptions): TokenizerParts {
   refuseOptions("tekken.json", options);
@@ -43,7 +45,7 @@ function read([{ path, bytes }]: SourceFiles, options: tokenizers.LoadOptions): 
     pattern: compileSplits(sources, path),
     normalization: null,
     addsPrefixSpace: false,
-    // mistral-common adds the ids of special tokens itself, so none is found in a text.
+    // mistral-common adds the ids of special tokens itself, so no special token is found in a text.
     addedTokens: [],
     controlTokens,
     isNarrow: tokenizers.fitNarrowIds(size - 1, controlTokens),
@@ -63,7 +65,10 @@ function read([{ path, bytes }]: SourceFiles, options: tokenizers.LoadOptions): 
   };
 }
 
-/** Mistral's files have 1,000 special tokens. The limit keeps a damaged number from exhausting the memory. */
+/**
+ * The most special tokens that a file may have; Mistral's have 1,000. Each becomes an object, so the limit keeps a
+ * damaged number from exhausting the memory.
+ */
 const specialCountMax = 2 ** 16;
 
 function numberAt(
@@ -178,7 +183,10 @@ function prune(
   return [{ name, chunks: () => json.chunks() }];
 }
 
-/** Returns what to do with a tokenizer whose bytes or special tokens have other ids than in this format. */
+/**
+ * Returns advice for a tokenizer that cannot be written because its bytes or special tokens have other ids than in this
+ * format.
+ */
 function wayOut(vocabulary: Vocabulary): Message {
   const { tokenIds, specialIds } = vocabulary;
   const bytesAreInOrder = tokenIds.subarray(0, 256).every((id, byte) => id === tokenIds[0]! + byte);
@@ -194,7 +202,10 @@ function wayOut(vocabulary: Vocabulary): Message {
   return phrase`use tokenizer.json instead${training}`;
 }
 
-/** mistral-common uses tiktoken, so merging must give the same ids as tiktoken. */
+/**
+ * Returns the reason why a tokenizer cannot be written in this format, or null. mistral-common uses tiktoken, so
+ * merging must give the same ids as tiktoken.
+ */
 function obstacle(tokenizer: FinishedTokenizer): Message | null {
   const { specialIds, entries, tokenIds } = tokenizer.vocabulary;
   if (tokenizer.characters) return obstacleOfRanks(tokenizer);

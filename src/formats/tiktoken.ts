@@ -23,7 +23,10 @@ import { rankSums } from "./rank-sums.ts";
 import * as recordFiles from "./read-training-record.ts";
 import { lineEnd, rows, tableOffsets } from "./rows.ts";
 
-/** tiktoken merges in the order of ids: see `obstacle`. */
+/**
+ * Returns the rank file. It has no merges, because tiktoken merges in the order of the ids. So `obstacle` refuses
+ * tokenizers whose merges have another order.
+ */
 function filesOf({ vocabulary }: FinishedTokenizer): OutputFile[] {
   return [{ name: "tokenizer.tiktoken", chunks: () => rankRows(vocabulary) }];
 }
@@ -73,7 +76,10 @@ export function obstacle(tokenizer: FinishedTokenizer): string | null {
   return modelSettings.settingOnlyInTokenizerJson(tokenizer);
 }
 
-/** A rank file has neither pattern nor special tokens. The options, a record, or the checksum give them. */
+/**
+ * Loads tiktoken's rank file, which states neither a pattern nor special tokens. These come from the options, from a
+ * record next to the file, or from the known facts about a published file with this checksum.
+ */
 const read = ([{ path, bytes }]: SourceFiles, options: tokenizers.LoadOptions): TokenizerParts =>
   partsOf(
     bytes,
@@ -83,6 +89,10 @@ const read = ([{ path, bytes }]: SourceFiles, options: tokenizers.LoadOptions): 
     recordFiles.read(path),
   );
 
+/**
+ * Builds a tokenizer from a rank file. `known` is what is known about the file if it is a published one, `recorded` the
+ * training record.
+ */
 export function partsOf(
   bytes: Uint8Array,
   path: string,
@@ -141,7 +151,10 @@ function kindOf(known: KnownRanks | undefined): string {
   return `rank file of ${known.name}${others}${form}`;
 }
 
-/** Parses lines of a base64 token, a space and a rank. Returns null if a line is faulty. */
+/**
+ * Parses lines of a base64 token, a space and a rank; skips empty lines. Returns null if a line is faulty;
+ * `refuseRanks` then finds that line.
+ */
 export function scan(file: Uint8Array): encodingModels.PackedTokens | null {
   const bytes = new Uint8Array(Math.ceil((file.length * 3) / 4));
   const lineCountMax = Math.ceil(file.length / smallestLineBytes);
@@ -165,7 +178,8 @@ export function scan(file: Uint8Array): encodingModels.PackedTokens | null {
       const b = values[file[pos + 1]!]!;
       const c = values[file[pos + 2]!]!;
       const d = values[file[pos + 3]!]!;
-      // "=" has the value 64, and anything but base64 has 128. Only the last two may be "=".
+      // "=" has the value 64. Any other character that is not a base64 digit has 128. Only the last two positions may
+      // be "=".
       if (a > 63 || b > 63 || c > 64 || d > 64 || (c === 64 && d !== 64)) return null;
       bytes[at] = (a << 2) | (b >> 4);
       bytes[at + 1] = (b << 4) | (c >> 2);
@@ -246,7 +260,11 @@ function patternOf(
   return { name: namedPatterns.nameOf(sources), sources, compiled: compileSplits(sources, path) };
 }
 
-/** Returns the special and reserved tokens of a training. An undefined id means the next free one. */
+/**
+ * Returns the special and reserved tokens of a training. If the record has ids, the special tokens have these. If it
+ * says that special tokens come first, or was made with `--compat huggingface`, they have the first ids. An undefined
+ * id means the next free one.
+ */
 function recordedSpecials(recorded: recordFiles.RecordedTraining): tokenizers.SpecialTokenOption[] {
   const { specialTokens, specialIds, specialTokensFirst, reservedTokens, compat } = recorded;
   const firstIds = specialTokensFirst || compat === "huggingface" ? [...specialTokens.keys()] : [];
@@ -254,7 +272,10 @@ function recordedSpecials(recorded: recordFiles.RecordedTraining): tokenizers.Sp
   return [...given, ...reservedTokens.map((text) => ({ text, id: undefined }))];
 }
 
-/** Adds the user's special tokens. If another text has a published token's id, that token is dropped. */
+/**
+ * Returns the special tokens of a published file and those of the user. If the user gives the id of a published token
+ * to a different text, the published token is dropped.
+ */
 function specialsOfKnown(
   known: KnownRanks | undefined,
   asked: readonly tokenizers.SpecialTokenOption[] = [],
@@ -266,7 +287,7 @@ function specialsOfKnown(
   return giveIds([...others.filter(isFree), ...asked], idMax);
 }
 
-/** Gives a text its stated id, the id that it got before, or the next free id. */
+/** Assigns an id to each text: the given id, or the id that the same text got before, or the next free id. */
 function giveIds(specials: readonly tokenizers.SpecialTokenOption[], idMax: number): Map<string, number> {
   const ids = new Map<string, number>();
   let nextId = idMax + 1;
@@ -299,14 +320,15 @@ function extend(
   return [{ name, chunks: () => [bytes, new TextEncoder().encode(`${lineEnd(bytes)}${lines()}`)] }];
 }
 
-/** Writes the kept tokens in the order of their new ids, which are their ranks. */
+/** Writes the kept tokens in the order of their new ids. The new id of a token is its new rank. */
 function prune([{ name }]: SourceFiles, parts: TokenizerParts, { newIds }: changes.Numbering): OutputFile[] {
   const addedIds = new Set(tokenizers.allAddedTokens(parts).map(({ id }) => id));
   function* chunks(): Generator<Uint8Array> {
     const chunk = new Chunk();
     for (let id = 0; id < newIds.length; id++) {
       const bytes = tokenTables.bytesOf(parts.tokens, id);
-      // A token without bytes here may be a special token of another file.
+      // An id without bytes has no token in this file: it may be a special token that only another file of the
+      // tokenizer lists.
       if (newIds[id] === changes.removed || addedIds.has(id) || bytes.length === 0) continue;
       chunk.ascii(`${host.toBase64(bytes)} ${newIds[id]}\n`);
       if (chunk.isFull) yield chunk.take();
@@ -321,7 +343,7 @@ export const tiktoken: TokenizerFormat = {
   ...{ read, extend, rename: (files) => files, prune },
 };
 
-/** What is known about a published rank file, beyond its ranks. */
+/** What is known about a published rank file, although the file does not contain it. */
 type KnownRanks = {
   /** The publisher's name for the encoding. */
   readonly name: string;
@@ -351,7 +373,7 @@ const numbered = (texts: readonly string[], firstId: number) =>
 const reserved = (name: string, count: number, first = 0) =>
   Array.from({ length: count }, (_, i) => `<|${name}_${first + i}|>`);
 
-/** The known rank files, by SHA-256. The facts of the first four are from tiktoken's source (openai_public.py). */
+/** The known rank files, by SHA-256. The facts about the first four are from tiktoken's source (openai_public.py). */
 const knownRankFiles: Readonly<Record<string, () => KnownRanks>> = {
   [rankSums.r50k_base]: () => ({
     name: "r50k_base",

@@ -48,7 +48,9 @@ import { addNewIds, JsonRewriter, type Place, selectKeptRows, spellMerges } from
 import { idRows, jsonSpelling, mergeRows, withoutFirstByte } from "./rows.ts";
 import { type ScannedModel, scanFrame, scanTokenizerJson, type TokenIds } from "./scan-tokenizer-json.ts";
 
-/** Returns `tokenizer.json` as HF `tokenizers` writes it, and the files that `transformers` reads next to it. */
+/**
+ * Returns `tokenizer.json` as HF `tokenizers` writes it, and the two small files that `transformers` reads next to it.
+ */
 function filesOf(tokenizer: FinishedTokenizer): OutputFile[] {
   return [
     { name: "tokenizer.json", chunks: () => tokenizerJson(tokenizer) },
@@ -57,7 +59,9 @@ function filesOf(tokenizer: FinishedTokenizer): OutputFile[] {
   ];
 }
 
-/** Yields `tokenizer.json`. JSON.stringify writes everything but the vocabulary and the merges. */
+/**
+ * Yields `tokenizer.json`. JSON.stringify writes everything but the vocabulary and the merges, which come row by row.
+ */
 function* tokenizerJson(tokenizer: FinishedTokenizer): Generator<Uint8Array> {
   const { vocabulary, normalization, exportForm, model, like, characters } = tokenizer;
   const head = {
@@ -83,9 +87,11 @@ function* tokenizerJson(tokenizer: FinishedTokenizer): Generator<Uint8Array> {
     },
   };
   const text = new TextEncoder();
-  // The closing braces are cut off, because the model continues.
+  // The text of `head` ends with the closing braces of the model and of the file. They are cut off, because the model
+  // continues.
   yield text.encode(`${JSON.stringify(head, null, 2).slice(0, -"\n  }\n}".length)},\n    "vocab": {`);
-  // The reserved tokens of --like are added tokens that the vocabulary does not list, as in HF.
+  // With --like, the reserved tokens have the last ids. As in HF, they are added tokens that the vocabulary does not
+  // list.
   const rowCount = vocabulary.size - (like ? vocabulary.reservedCount : 0);
   yield* withoutFirstByte(idRows(vocabulary, [',\n      "', '": ', ""], rowCount));
   yield text.encode('\n    },\n    "merges": [');
@@ -133,7 +139,10 @@ function normalizerOf(normalization: Normalization | null): object | null {
   return normalizers.length > 1 ? { type: "Sequence", normalizers } : (normalizers[0] ?? null);
 }
 
-/** ByteLevel itself can cut by the gpt2 pattern. Other patterns become Split steps before it. */
+/**
+ * Returns HF's pre-tokenizer. Its step ByteLevel itself can cut by the gpt2 pattern. Any other pattern becomes Split
+ * steps before ByteLevel.
+ */
 function preTokenizer(form: patternForms.PatternExport): object {
   if (form.kind === "byte-level") return byteLevel({ addPrefixSpace: false, useRegex: true });
   assert(form.kind === "splits", "only a tokenizer whose pattern is regular expressions is written here");
@@ -190,7 +199,11 @@ function tokenizerConfigJson(tokenizer: FinishedTokenizer): Uint8Array {
   return jsonFile({ ...own, ...config, ...own });
 }
 
-/** For llama.cpp, which puts bos before texts of a llama3 or tekken model if the field is missing. */
+/**
+ * Returns the field that says whether bos is put before texts. It is for llama.cpp, which puts bos before texts of a
+ * llama3 or tekken model if the field is missing. Unless bos was requested, the field is copied from the configuration
+ * of --like. If that lacks it, and the post-processor of --like adds tokens to a text, it is left out.
+ */
 function addsBosField({ model, like }: FinishedTokenizer): { add_bos_token?: unknown } {
   const { add_bos_token: stated } = like?.config ?? {};
   if (model.addsBos) return { add_bos_token: true };
@@ -200,7 +213,10 @@ function addsBosField({ model, like }: FinishedTokenizer): { add_bos_token?: unk
     : { add_bos_token: false };
 }
 
-/** Returns the fields of roles and special tokens. A token that keeps its role is copied from `--like`. */
+/**
+ * Returns `bos_token` and the other roles, and all special tokens as `additional_special_tokens`. If the tokenizer of
+ * --like has a configuration, there are no additional tokens, and a token that keeps its role is copied from there.
+ */
 function roleFields({ vocabulary, model, like }: FinishedTokenizer, none: null | undefined): object {
   const config = like?.config ?? null;
   const given = modelSettings.roleNames.filter(
@@ -214,6 +230,7 @@ function roleFields({ vocabulary, model, like }: FinishedTokenizer, none: null |
   return { ...Object.fromEntries(roles), ...additional };
 }
 
+/** Returns the added tokens, special or not, in the order of their ids, as in HF's files. */
 function addedTokensOf({ vocabulary, like }: FinishedTokenizer): AddedToken[] {
   const { specialTokens, specialIds } = vocabulary;
   const known = new Map(
@@ -228,7 +245,10 @@ const jsonOfToken = ({ id, content, singleWord, lstrip, rstrip, normalized, spec
   ...{ id, content, single_word: singleWord, lstrip, rstrip, normalized, special },
 });
 
-/** Returns `--like`'s tokenizer.json, without the model. A requested bos replaces a post-processor without tokens. */
+/**
+ * Returns all but the model of the tokenizer.json that was given to --like, with the new ids; empty without such a
+ * file. If bos was requested, but the file's post-processor adds no tokens, a post-processor that adds bos replaces it.
+ */
 function frameOf({ vocabulary, model, like }: FinishedTokenizer): json.JsonObject {
   if (!like?.root) return {};
   const { model: _, ...root } = like.root;
@@ -238,7 +258,10 @@ function frameOf({ vocabulary, model, like }: FinishedTokenizer): json.JsonObjec
   return putsBos ? { ...frame, post_processor: bosInFront(vocabulary, model.roles.bos!) } : frame;
 }
 
-/** Returns `root` with new ids in padding and post-processor, which are looked up by the texts of tokens. */
+/**
+ * Returns `root`, the content of a tokenizer.json, with new ids in the padding and the post-processor. `idOf` returns
+ * the new id of a token by its text.
+ */
 export function frameWithIds(
   root: json.JsonObject,
   idOf: (token: unknown) => number,
@@ -257,12 +280,13 @@ function jsonFile(value: object): Uint8Array {
 }
 
 /**
- * Reads HF's `tokenizer.json`. Refuses settings that cannot be reproduced exactly. Truncation, padding and the
- * post-processor are not applied.
+ * Reads HF's `tokenizer.json` of a BPE that is byte-level, or whose merging begins with characters. Refuses settings
+ * that cannot be reproduced exactly. Truncation, padding and the post-processor are not applied, as `notes` of the
+ * result say.
  *
  * @param path the path of the file, for messages
  *
- * @param asksForBos whether the training asks for bos; a note about it is then left out
+ * @param asksForBos whether bos was requested in the training; then no note says that encoding does not add it
  */
 export function tokenizerOfJson(
   bytes: Uint8Array,
@@ -397,7 +421,10 @@ function spell(
   return { texts, kinds: filled, scores: null, splitsAtMarks: readCharacterSteps(root, path).splitsAtMarks };
 }
 
-/** Parses the file. `scan` returns the vocabulary and the merges. */
+/**
+ * Parses the file. Returns its content as JSON, the model in it, and a function `scan`, which returns the vocabulary
+ * and the merges.
+ */
 function readRoot(bytes: Uint8Array, path: string, scanned = scanTokenizerJson(bytes)) {
   const content = scanned === null ? json.parse(decoder.decode(bytes), path) : scanned.root;
   const root = json.objectAt(content, path, "the tokenizer");
@@ -410,7 +437,9 @@ function readRoot(bytes: Uint8Array, path: string, scanned = scanTokenizerJson(b
 /** Decodes text and keeps a byte order mark, which JSON does not allow. */
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Fields of the model with the types that HF accepts: the string "true" is no flag. */
+/**
+ * Fields of the model with the types that HF accepts. A flag must be true, false or null, and not the string "true".
+ */
 const modelFields = schema.object({
   ignore_merges: schema.optional(schema.orNull(schema.flag)),
   byte_fallback: schema.optional(schema.orNull(schema.flag)),
@@ -471,7 +500,10 @@ function normalizersIn(value: unknown, path: string): normalForms.Step[] {
   );
 }
 
-/** Returns the types of a step's parts, which are under the key `within`; "none" if there is no step. */
+/**
+ * Returns the type of a decoder, pre-tokenizer or post-processor; "none" if there is none. For a sequence, returns the
+ * types of its parts, separated by commas. `within` is the key of the parts.
+ */
 function typesIn(value: unknown, within: string): string {
   const part = value as json.JsonObject | null | undefined;
   const inner = part?.[within];
@@ -494,7 +526,11 @@ function notesOn(root: Record<string, unknown>, dropsBytes: boolean, asksForBos:
 
 type AddedTokens = { readonly tokens: AddedToken[]; readonly notes: string[] };
 
-/** Reads `added_tokens` as HF does, which ignores their ids. The last of equal entries counts. */
+/**
+ * Reads `added_tokens` as HF does, which ignores their ids. A token whose content is in the vocabulary has its id from
+ * there. Any other gets the next number, starting at the vocabulary's size, even if that id is taken. Of several
+ * entries with the same content the last one counts, but the token is special if any of them is.
+ */
 function readAddedTokens(
   value: unknown,
   vocab: TokenIds,
@@ -550,7 +586,7 @@ function readEntry(entry: unknown, path: string): AddedToken {
   };
 }
 
-/** Refuses tokens that HF does not load, or on which it crashes when it encodes. */
+/** Refuses tokens that HF does not load, loads only in part, or crashes on when it encodes a text. */
 function refuseUnsupportedTokens(
   tokens: readonly AddedToken[],
   normalization: Normalization | null,
@@ -630,7 +666,10 @@ const mergesKeys = ["model", "merges"];
 /** Removes one level of HF's indentation. */
 const lessIndented = (white: string) => white.slice(0, Math.max(0, white.length - 2));
 
-/** Adds special tokens after the last one. An empty list gets the layout of the vocabulary. */
+/**
+ * Adds special tokens after the last added token, in the layout of the first one. An empty list gets the layout of the
+ * vocabulary, and a missing list is added without white space.
+ */
 function addSpecials(rewriter: JsonRewriter, vocab: Place, tokens: readonly AddedToken[]): void {
   if (tokens.length === 0) return;
   const rows = (inner: string, colon: string, atEnd: string) =>
@@ -709,7 +748,7 @@ type Step = Record<string, unknown>;
 /** Returns the new id of a token in a post-processor step, by its old id or its text. */
 type NewId = (id: unknown, text: unknown, place: string) => number;
 
-/** Renumbers the ids in a step. Refuses an unknown step, which may contain ids. */
+/** Renumbers the ids in a step of a post-processor. Refuses an unknown step, because it may contain ids. */
 function renumberStep(value: unknown, newIdOf: NewId, path: string): unknown {
   if (value === null || value === undefined) return value;
   const step = json.objectAt(value, path, "the post-processor") as Step;

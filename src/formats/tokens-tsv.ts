@@ -28,7 +28,10 @@ export function tokensTsv(vocabulary: Vocabulary, tokenCounts: tokenCounting.Tok
   };
 }
 
-/** The text of many rows is gathered: a few large steps are fast before the code is compiled. */
+/**
+ * Yields the table. The text of many rows is gathered in a string before it is encoded, because a few large steps are
+ * fast even before the code is compiled.
+ */
 function* rows(vocabulary: Vocabulary, tokenCounts: tokenCounting.TokenCounts): Generator<Uint8Array> {
   const { size, tokenBytes, tokenIds, specialTokens, left, right } = vocabulary;
   const { startCount, createdCounts, endCounts } = tokenCounts;
@@ -63,7 +66,10 @@ function* rows(vocabulary: Vocabulary, tokenCounts: tokenCounting.TokenCounts): 
 
 const gatheredCharacters = scaled(1 << 14, 16);
 
-/** Returns the tokens in byte-to-character form. Long tokens are left out, because they may have megabytes. */
+/**
+ * Returns the tokens in byte-to-character form, by token number; undefined for long tokens, because they may have
+ * megabytes.
+ */
 function spelledTokens({ tokenBytes, left, right }: Vocabulary): (string | undefined)[] {
   const spelled: (string | undefined)[] = byteCharacters.characters.slice();
   for (let merge = 0; merge < left.length; merge++) {
@@ -73,7 +79,10 @@ function spelledTokens({ tokenBytes, left, right }: Vocabulary): (string | undef
   return spelled;
 }
 
-/** Returns the entry of each id. If two tokens share an id, it is the ordinary one. */
+/**
+ * Returns for each id its token, in the form of `entries`. If an ordinary and a special token share an id, it is the
+ * ordinary one.
+ */
 function tokensOfIds({ entries, tokenIds, specialTokens, size }: Vocabulary): Int32Array {
   if (tokenIds.length + specialTokens.length === size) return entries;
   const tokens = entries.slice();
@@ -94,7 +103,10 @@ export const tokensTsvFiles = (
     ? [tokensTsv(vocabulary, tokenCounts)]
     : [];
 
-/** Returns an upper bound of the size. The exact size would take 2 % of a training on 100 MB. */
+/**
+ * Returns an upper bound of the size of `tokens.tsv` in bytes. Computing its exact size would take 2 % of the time of a
+ * training on 100 MB.
+ */
 export function tokensTsvBytesMax(
   { size, tokenBytes, specialTokens }: Vocabulary,
   { tokensAfter }: tokenCounting.TokenCounts,

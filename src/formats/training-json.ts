@@ -5,18 +5,21 @@ import { recordName } from "./recorded-files.ts";
 /** The version of the schema. It is the first field of a record. */
 export const format = 1;
 
-/** `training.json`. Its fields are part of the command line's contract. */
+/** `training.json`: what was requested, read and learned. Each field is part of the command line's contract. */
 export type TrainingRecord = tokenCounting.Facts &
   RunRecord &
   CorpusRecord & {
     readonly options: TrainingOptionsRecord;
-    /** null: none were requested, so the formats are the usual ones that can hold the tokenizer. */
+    /**
+     * The requested formats. null: none were requested, so the tokenizer has all formats that can hold it, except those
+     * that are only written on request.
+     */
     readonly formats: readonly string[] | null;
     /** A digest of the ids of a fixed text (src/tokenizer/fingerprint.ts). */
     readonly fingerprint: string;
   };
 
-/** The record of an extended tokenizer. `mergeCount` and `mergesSha256` cover the new merges. */
+/** The record of an extended tokenizer. `mergeCount` and `mergesSha256` cover only the new merges. */
 export type Extension = RunRecord &
   CorpusRecord & {
     /** The tokenizer that was extended; `vocabSize` is one more than its largest id. */
@@ -48,7 +51,10 @@ export type Extension = RunRecord &
       readonly normalization: string | null;
       /** The special tokens that ended documents. */
       readonly documentsEndAt: readonly string[];
-      /** Present if requested: the new texts of renamed special tokens, by their old texts. */
+      /**
+       * The new text of each renamed special token of the base, by its old text. Present only if renaming was
+       * requested.
+       */
       readonly rename?: Readonly<Record<string, string>>;
       readonly compat: Compat | "extension";
     } & AskedOfBoth;
@@ -77,27 +83,35 @@ export type Ids = RunRecord &
     readonly tokenCount: number;
   };
 
-/** A pattern. `name` may be null. `regex` is a list if the pattern is a sequence of splits. */
+/** A pattern. If it has no name, `name` is null. If it is a sequence of splits, `regex` is a list. */
 type PatternRecord = {
   readonly name: string | null;
   readonly regex: string | readonly string[];
-  /** The expression for HF's engine, if `regex` was translated from it. */
+  /** The expression for HF's engine from which `regex` was translated. Present only if the two differ. */
   readonly huggingface?: string;
-  /** The pattern in JavaScript, for the flags "gu"; null if there is none. */
+  /**
+   * The pattern in JavaScript: `new RegExp(javascript, "gu")` finds the same pretokens. null if there is no such
+   * expression.
+   */
   readonly javascript: string | null;
 };
 
 type TrainingOptionsRecord = TokenLimits & {
   /** Present only if requested. */
   readonly weights?: readonly InputWeight[];
-  /** The size of the vocabulary; the largest in the common record of several. */
+  /** The size of the vocabulary. In the common record of several vocabularies, the largest size. */
   readonly vocabSize: number;
-  /** In the common record of several vocabularies: their sizes, ascending. */
+  /**
+   * The sizes of all vocabularies, ascending. Present only in the common record of several vocabularies. Each of them
+   * also has a directory with a record of its own.
+   */
   readonly sizes?: readonly number[];
   readonly specialTokens: readonly string[];
-  /** Present if special tokens have the first ids, where `compat` would give them the last ones. */
+  /**
+   * Present if special tokens have the first ids, although the rule `compat` would otherwise give them the last ones.
+   */
   readonly specialTokensFirst?: true;
-  /** Texts that became tokens regardless of their counts. Their merges come first. */
+  /** Texts that became tokens regardless of their counts: their merges come first. Present only if given. */
   readonly seedTokens?: readonly string[];
   /** The options for balancing merges among languages. Absent if none was given. */
   readonly parity?: Parity;
@@ -105,18 +119,23 @@ type TrainingOptionsRecord = TokenLimits & {
   readonly padTo: number;
   readonly reservedTokens: readonly string[];
   readonly pattern: PatternRecord;
-  /** Steps that are applied before the pattern cuts text, separated by commas. */
+  /**
+   * The normalization that is applied before the pattern cuts text: steps separated by commas. Absent if there is none.
+   */
   readonly normalization?: string;
-  /** Present with superwords. `pattern` is then that of the second stage, which encoding uses. */
+  /** Present only with superwords. `pattern` is then the pattern of the second stage, which encoding uses. */
   readonly superwords?: SuperwordRecord;
   readonly compat: Compat;
-  /** Present if texts were cut neither at line ends nor at special tokens. */
+  /** Present only if texts were cut neither at line ends nor at special tokens, as when HF trains on an iterator. */
   readonly wholeTexts?: true;
-  /** Present if texts were not cut at special tokens. */
+  /** Present only if texts were not cut at special tokens, as when HF trains on files. */
   readonly specialTokensAsText?: true;
-  /** The path or name, as typed, of the tokenizer whose settings were used. */
+  /** The path or name, as typed, of the tokenizer whose settings were used. Present only if there is one. */
   readonly like?: string;
-  /** The special token of each role, and other settings for a model. */
+  /**
+   * Settings for a model: the special token of each role, and the other fields of `ModelSettings` except `proposed` and
+   * `fromTemplate`.
+   */
   readonly model: Roles & Omit<modelSettings.ModelSettings, "roles" | "proposed" | "fromTemplate">;
   readonly workers: number;
 };
@@ -129,7 +148,7 @@ type CorpusRecord = {
   readonly inputs: readonly InputRecord[];
   /** The languages of the corpus, in order. Present only if it has any. */
   readonly languages?: readonly Language[];
-  /** Files and folders that were left out, with the reasons. */
+  /** Files and folders in directories, and matches of globs, that were left out, with the reasons. */
   readonly skipped: readonly { readonly path: string; readonly reason: string }[];
   /** The files of word counts that were added. */
   readonly counts: readonly Counts[];
@@ -154,7 +173,10 @@ export type RunRecord = {
   readonly startedAt: string;
   /** The files of the result, including this one, but no images. */
   readonly files: readonly string[];
-  /** The SHA-256 of the other files, in hex, by name. Absent if a tokenizer was converted, pruned or truncated. */
+  /**
+   * The SHA-256 of each file except the record, in hex, by name. Absent from records of converted, pruned and truncated
+   * tokenizers.
+   */
   readonly filesSha256?: Readonly<Record<string, string>>;
   readonly timings: {
     readonly countMs: number;
@@ -175,7 +197,7 @@ type SuperwordRecord = {
   readonly distinctWordCount: number;
   /** Number of merges of the first stage that were kept. */
   readonly inheritedCount: number;
-  /** Number of merges of the first stage that occur in no pretoken of the second, and were dropped. */
+  /** Number of merges of the first stage that were dropped, because they occur in no pretoken of the second stage. */
   readonly droppedCount: number;
 };
 
@@ -186,21 +208,28 @@ type InputRecord = {
   readonly textBytes: number;
   readonly documents: number;
   readonly invalidBytes: number;
-  /** CRC-32 of the `textBytes` bytes of text. Absent if it is unknown. */
+  /**
+   * CRC-32 of the `textBytes` bytes of text; the text fields of records are read one after the other. Absent if the
+   * runtime has no CRC-32, or if the words came from a cache of an older version.
+   */
   readonly crc32?: string;
   /** One of `inputFormats`. */
   readonly format: string;
   /** How the format was determined: `option`, `name` or `content`. */
   readonly formatFrom: string;
-  /** The field, or column, that has the text of a record. */
+  /** The field, or column, that has the text of a record. Present only for formats that have fields. */
   readonly textField?: string;
   /** The weight of the input's words. Present only if some input has a weight. */
   readonly weight?: number;
 } & Partial<LanguageOfInput>;
 
-/** Present if the corpus has languages. `isDev`: the input served to compare languages, not to learn from. */
+/**
+ * The language of an input. Present only if the corpus has languages. `isDev`: the input was used to compare languages,
+ * not to learn from.
+ */
 export type LanguageOfInput = { readonly language: string; readonly isDev: boolean };
 
+/** Numbers about a language: about its training text or, if `isDev` is true, about its dev text. */
 export type Language = LanguageOfInput & {
   readonly textBytes: number;
   /** Number of pretokens. */
@@ -222,7 +251,7 @@ export type Counts = {
   readonly weight?: number;
 };
 
-/** A factor for the words of the inputs that the glob matches (docs/inputs.md, "Weights"). */
+/** A factor for the count of each word of the inputs that the glob matches (docs/inputs.md, "Weights"). */
 export type InputWeight = {
   /** A label for people. */
   readonly name: string | null;
@@ -243,17 +272,26 @@ export function file(record: () => object): OutputFile {
 export type TokenLimits = {
   /** Training ends when the best pair occurs fewer times than this. */
   readonly minFrequency: number;
-  /** The maximum length of a token in bytes, or in start tokens without bytes. HF has a rule of its own. */
+  /**
+   * The maximum length of a token in bytes, or in start tokens if these have no bytes. With `compat` huggingface, HF's
+   * own rule applies: the length must be below this maximum, and two bytes may always be merged.
+   */
   readonly maxTokenLength: number | null;
-  /** If set, no token joins a whole character with a part of another (docs/clean-and-fair.md). */
+  /**
+   * If set, no token joins a whole character with a part of another (docs/clean-and-fair.md). Start tokens must have
+   * bytes.
+   */
   readonly wholeCharacters?: true;
 };
 
 /** How merges are distributed among languages (docs/clean-and-fair.md). */
 export type Parity = {
-  /** The desired relative compression of each language. null: absolute lengths are compared. */
+  /** The desired relative compression of each language. If null, absolute lengths are compared. */
   readonly ratio: readonly number[] | null;
-  /** Limits a language to `alpha` times an equal share of the last `size` choices. */
+  /**
+   * Limits a language to `alpha` times an equal share of the last `size` choices, while another language has pairs
+   * left.
+   */
   readonly window: { readonly size: number; readonly alpha: number } | null;
   /** The number of merges that are chosen first, by the counts of all languages together. */
   readonly globalMerges: number;

@@ -6,12 +6,13 @@ import { type IdDocuments, readNumbers } from "./id-reader.ts";
 import type { IdType } from "./id-writers.ts";
 import * as idWriters from "./id-writers.ts";
 
-// Files that `bpe encode` wrote can be read, and others with the same layout.
+// Formats of files of ids, most of them for training programs. `openFormattedIds` reads files that `bpe encode` wrote,
+// and others that have the same layout.
 
 /** A format of files of ids. */
 export type IdFormat = {
   readonly name: (typeof idWriters.formatNames)[number];
-  /** The endings of its files. The first file has the ids. */
+  /** The endings of its files. The first file has the ids, and the other files describe them. */
   readonly endings: readonly [string, ...string[]];
   /** Whether the files say where documents are. */
   readonly hasDocuments?: boolean;
@@ -21,16 +22,22 @@ export type IdFormat = {
   readonly keepsFields?: boolean;
   /** The largest number of ids in a file. */
   readonly idCountMax?: number;
-  /** Returns the id type that readers of this format expect. Absent: the same as for .npy. */
+  /**
+   * Returns the id type that readers of this format expect for a tokenizer whose ids are below `idLimit`. If left out,
+   * the type is chosen as for .npy.
+   */
   readonly typeFor?: (idLimit: number) => IdType;
-  /** Opens a writer. `files` are in the order of the endings. */
+  /** Opens a writer of ids and ends of documents. `files` are in the order of the endings. */
   open(files: readonly ByteSink[], type: IdType, kept?: keptField.Columns): idWriters.IdWriter;
 };
 
 /** The largest value of a size that is stored as a signed 32-bit field. */
 const int32Max = 2 ** 31 - 1;
 
-/** Loading the writer takes some milliseconds, so it is loaded on first use. */
+/**
+ * What the formats `parquet` and `part` have in common. Their writer is loaded on first use, because loading takes some
+ * milliseconds, and few runs write Parquet.
+ */
 const rows: Omit<IdFormat, "name" | "endings"> = {
   hasDocuments: true,
   keepsFields: true,
@@ -49,7 +56,7 @@ export const entries: readonly IdFormat[] = [
     open: ([ids], type) => new idWriters.BinaryWriter(ids!, type),
   },
   { ...rows, name: "parquet", endings: [".parquet"] },
-  // For `bpe ids join` alone: the first and the last row may be parts of documents.
+  // A format for `bpe ids join` alone: the first and the last row may be parts of documents.
   { ...rows, name: "part", endings: [".part"] },
   {
     name: "megatron",
@@ -84,7 +91,10 @@ export const entries: readonly IdFormat[] = [
   },
 ];
 
-/** Without a name, returns the first format whose files of ids end like the path. */
+/**
+ * Returns the format with this name. Without a name, returns the first format whose files of ids end like the path.
+ * Returns undefined if there is none.
+ */
 export const of = (name: string | undefined, path: string): IdFormat | undefined =>
   entries.find((format) => (name === undefined ? path.endsWith(format.endings[0]) : format.name === name));
 
@@ -132,7 +142,10 @@ class IndexedWriter implements idWriters.IdWriter {
   }
 }
 
-/** OLMo-core refuses an empty document at the end of a file. datatrove miscounts positions after one. */
+/**
+ * Removes documents without ids, given the ends of documents. OLMo-core refuses an empty document at the end of a file,
+ * and datatrove miscounts the positions after an empty document.
+ */
 const withoutEmpty = (ends: Float64Array) => ends.filter((end, d) => end > (d === 0 ? 0 : ends[d - 1]!));
 
 const indexed = (
@@ -147,7 +160,9 @@ const indexed = (
 
 /** For vocabularies below this size, Megatron uses 16-bit ids. */
 const megatronNarrowLimit = 65_500;
-/** Megatron's codes of numpy types. Its 32-bit ids are signed, which makes no difference below 2^31. */
+/**
+ * Megatron's codes of numpy types. Its 32-bit ids are signed, which makes no difference, because ids are below 2^31.
+ */
 const megatronTypes = { uint16: 8, uint32: 4 } as const;
 
 /**
@@ -187,8 +202,8 @@ function lengthOf(idCount: number): number {
 const rowsInChunk = scaled(1 << 15, 2);
 
 /**
- * Yields `.csv.gz`, a line for each document: start and end in ids, number, empty source, and number again. A chunk is
- * a gzip member.
+ * Yields the content of `.csv.gz`: for each document a line with its start and end in ids, its number, an empty source,
+ * and again its number, where dolma has the number of the record's line. Each chunk is a complete gzip member.
  */
 function* olmoIndex(all: Float64Array): Generator<Uint8Array> {
   const ends = withoutEmpty(all);
@@ -200,7 +215,10 @@ function* olmoIndex(all: Float64Array): Generator<Uint8Array> {
   }
 }
 
-/** Returns three lines: tokenizer and bytes of an id; the number of ids; that number for people. */
+/**
+ * Returns three lines: the tokenizer's name and the size of an id in bytes; the exact number of ids; and this number
+ * for people to read.
+ */
 const datatroveFacts = (idCount: number, type: IdType) =>
   `bpe|${idWriters.idBytes(type)}\n${idCount}\n${formatBytes(idCount).replace("B", "T")}`;
 
@@ -222,11 +240,14 @@ export type FormattedIds = {
   readonly paths: readonly string[];
   /** The fields of records that the file stores. */
   readonly keptFields?: readonly keptField.Field[] | undefined;
-  /** Yields the ids in order. A document may continue in the ids that are yielded next. */
+  /** Yields the ids in order, with the ends of documents. A document may continue in the ids that are yielded next. */
   read(): Generator<IdDocuments>;
 };
 
-/** Finds the format by ending, head and companion files. `needed` is for ids without a stated type. */
+/**
+ * Finds out the format of a file of ids by its ending, its head and its companion files. Returns undefined for any
+ * other file. `needed` is the id type of files that do not state one.
+ */
 export function openFormattedIds(path: string, needed: IdType): FormattedIds | undefined {
   if (path === "-" || files.stat(path)?.isFile() !== true) return undefined;
   const at = (name: IdFormat["name"]) => {
@@ -285,7 +306,7 @@ function rawIds(
           yield { ids, ends: inChunk, kept: [] };
           [first, done] = [last, done + ids.length];
         }
-        // Documents remain only if the file has no ids.
+        // Documents remain only if the file has no ids: then all of them are empty.
         const rest = (ends?.length ?? 0) - first;
         if (rest > 0) yield { ids: new Uint16Array(0), ends: new Uint32Array(rest), kept: [] };
       } finally {
@@ -384,7 +405,7 @@ function headOf(path: string): Uint8Array {
 const isNpy = (path: string) =>
   files.stat(path) !== undefined && idWriters.npyMagic.every((byte, i) => headOf(path)[i] === byte);
 
-/** Returns the id type that a valid llm.c head states. */
+/** Returns the id type that a valid llm.c head states; undefined if the file has no such head. */
 function llmcTypeOf(path: string): IdType | undefined {
   const head = headOf(path);
   if (head.length < 12) return undefined;

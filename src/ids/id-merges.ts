@@ -72,7 +72,10 @@ export function read(path: string): IdMerges {
   return { alphabetSize: size, left, right };
 }
 
-/** Returns the code point of number `id`, counted without the surrogates. An alphabet has at most 2^20 symbols. */
+/**
+ * Returns the character that represents symbol `id`: the one at index `id` among all code points that are not
+ * surrogates. There are enough of them, because an alphabet has at most 2^20 symbols.
+ */
 export const characterOf = (id: number) =>
   String.fromCodePoint(id < surrogatesStart ? id : id + surrogateCount);
 
@@ -95,7 +98,10 @@ export function charactersObstacle(merges: IdMerges): string | null {
   return sum <= charactersMax ? null : `its tokens have ${sum} symbols in all; the limit is ${charactersMax}`;
 }
 
-/** Yields `tokenizer.json`: a BPE model of HF over the characters of the symbols. */
+/**
+ * Yields `tokenizer.json`: a BPE model of HF over the characters that represent the symbols (`characterOf`). It has no
+ * pre-tokenizer.
+ */
 export function* idTokenizerJson(merges: IdMerges): Generator<Uint8Array> {
   const { alphabetSize, left, right } = merges;
   const model = { dropout: null, unk_token: null, continuing_subword_prefix: null, end_of_word_suffix: null };

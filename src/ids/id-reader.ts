@@ -8,7 +8,7 @@ import * as idWriters from "./id-writers.ts";
 const windowBytes = scaled(1 << 20, 64);
 const npyHeadBytesMax = 1 << 16;
 
-/** Ids as the file has them. Values such as -1 are kept, so that they are reported. */
+/** Ids as the file has them. Values such as -1 are kept, so that they are reported and do not wrap around. */
 type ReadIds = Float64Array | Uint16Array | Uint32Array;
 
 /** The id type of `.bin` files: `asked`, or else `needed`. */
@@ -19,7 +19,10 @@ export type BinaryType = {
   readonly needed: IdType;
 };
 
-/** Yields ids. `.npy` and `.bin` are binary; other files, and `-` (standard input), have decimal numbers. */
+/**
+ * Yields the ids of a file. `.npy` and `.bin` are binary. A file with any other name, and standard input (`-`), has
+ * decimal numbers separated by whitespace, and may be compressed.
+ */
 export async function* readIds(path: string, binaryType: BinaryType): AsyncGenerator<ReadIds> {
   if (!idWriters.isFileName(path)) return yield* readDecimals(path);
   // Pipes are refused: their size is unknown, so the size in the head cannot be checked.
@@ -123,7 +126,10 @@ export function* readNumbers(fd: number, path: string, startByte: number, endByt
       : new Uint32Array(buffer, 0, byteCount >> 2);
 }
 
-/** Yields windows of bytes [startByte, endByte). The buffer is reused for the next window. */
+/**
+ * Yields bytes [startByte, endByte) of a file, window by window, as a buffer and the number of bytes in it. The buffer
+ * is reused for the next window.
+ */
 function* windowsOf(fd: number, path: string, startByte: number, endByte: number) {
   const window = new Uint8Array(windowBytes);
   for (let atByte = startByte; atByte < endByte; atByte += windowBytes) {
@@ -133,7 +139,11 @@ function* windowsOf(fd: number, path: string, startByte: number, endByte: number
   }
 }
 
-/** Refuses ids that seem to be halves of 32-bit ids below 2^20. A few ids may look so by chance. */
+/**
+ * Throws a UserError if the 16-bit ids seem to be halves of 32-bit ids. The upper half of an id below 2^20 is below 16.
+ * So ids are refused if every second one is below 16, unless all are. A few 16-bit ids may look like halves by chance:
+ * fewer than 8 ids are refused only if every second one is 0, and fewer than 4 ids never.
+ */
 function refuseHalves(ids: ReadIds, path: string): void {
   const upperMax = ids.length < 8 ? 0 : 15;
   const isUpper = (id: number) => id <= upperMax;
@@ -195,7 +205,7 @@ async function* readDecimals(path: string): AsyncGenerator<ReadIds> {
   }
 }
 
-/** The maximum number of characters of a word that is kept or shown. */
+/** The maximum number of characters of a word that are kept for the next window, or shown in a message. */
 const idLengthMax = 100;
 
 /** Returns the start of the last word of a text; the text's end if whitespace is last. */
@@ -208,7 +218,7 @@ function lastWordStart(text: string): number {
 const latin1 = (bytes: Uint8Array) =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
 
-/** Shows a word whose Latin-1 characters are bytes of the file. */
+/** Shows a word in a message. Its Latin-1 characters are bytes of the file, and are decoded as UTF-8. */
 const showWord = (word: string) =>
   escapeBytes(Buffer.from(word.slice(0, idLengthMax), "latin1")) + (word.length > idLengthMax ? "…" : "");
 
@@ -221,20 +231,23 @@ function notAnId(path: string, word: string): UserError {
 /** Ids of an alphabet must be below this limit. */
 export const alphabetSizeMax = 2 ** 20;
 
-/** Receives ids, which are valid during the call, and ends of documents with kept fields. */
+/**
+ * Receives the ids of a document, in any number of calls, and then the end of the document with its kept fields. The
+ * ids are valid during the call.
+ */
 type SequenceSink = {
   ids(ids: ArrayLike<number>, count: number): void;
   endDocument(kept?: readonly keptField.Value[]): void;
 };
 
-/** The kept fields are those of the documents that end here, in order. */
+/** Ids, the ends of documents among them, and the kept fields of these documents, in order. */
 export type IdDocuments = {
   readonly ids: Uint16Array | Uint32Array;
   readonly ends: Uint32Array;
   readonly kept: readonly keptField.Value[];
 };
 
-/** Passes documents to `sink`. Yields the number of ids read so far, at intervals. */
+/** Passes the documents of a formatted file to `sink`. Yields the number of ids read so far, at intervals. */
 export function* readDocuments(
   path: string,
   documents: Iterable<IdDocuments>,
@@ -257,7 +270,7 @@ export function* readDocuments(
     readCount += ids.length;
     yield readCount;
   }
-  // Ids after the last end form one more document, and so do bare ids.
+  // Ids after the last end form one more document. Bare ids have no ends, so they are a single document.
   if (isOpen) sink.endDocument();
 }
 
@@ -268,8 +281,10 @@ function checkLimit(ids: ReadIds, path: string, readCount: number, idLimit: numb
 }
 
 /**
- * Reads documents: a binary file is one, in other files each line is one. Yields the number of bytes read so far, of
- * text or of ids in memory.
+ * Passes documents of ids to `sink`. A `.npy` or `.bin` file is one document. In a file with any other name, and in
+ * standard input (`-`), each line of decimal numbers is a document, which may be empty. Throws an error for an id that
+ * is not below `idLimit`. At intervals, yields the number of bytes read so far: of the decompressed text, or of the ids
+ * in memory for a binary file.
  */
 export async function* readSequences(
   path: string,
@@ -288,7 +303,10 @@ export async function* readSequences(
   sink.endDocument();
 }
 
-/** Returns the first position outside [0, idLimit), or the length. `findIndex` takes ten times as long. */
+/**
+ * Returns the position of the first number outside [0, idLimit); the length if there is none. `findIndex` would take
+ * ten times as long.
+ */
 function findOutOfRange(ids: ReadIds, idLimit: number): number {
   let pos = 0;
   while (pos < ids.length && ids[pos]! >= 0 && ids[pos]! < idLimit) pos++;
@@ -394,7 +412,10 @@ function outOfRange(path: string, place: string, id: string, idLimit: number): U
   });
 }
 
-/** Document d is tokens[starts[d] .. starts[d + 1]). `grow` gets the bytes of both arrays before a copy. */
+/**
+ * Documents of ids, end to end: document d is tokens[starts[d] .. starts[d + 1]). Before ids are copied to a larger
+ * array, `grow` is called with the size of both arrays in bytes.
+ */
 export class SequenceList implements SequenceSink {
   tokens = new Uint32Array(1 << 16);
   starts: number[] = [0];

@@ -2,7 +2,10 @@ import { ascii, bytesOf, decimal } from "#bytes";
 import type { keptField, tasks } from "#corpus";
 import { asOption, type ByteSink, type Message, phrase, scaled, UserError, usageError } from "#runtime";
 
-/** The head of an .npy file, version 1.0. Spaces make the ids begin at a multiple of 64. */
+/**
+ * The size of the head of an .npy file, version 1.0. Its text, a Python dict with type and shape, is followed by
+ * spaces, so that the ids begin at a multiple of 64.
+ */
 const headBytes = 128;
 export const npyMagic = Uint8Array.of(0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59);
 
@@ -21,11 +24,16 @@ export const formatNames = [
 export type IdType = "uint16" | "uint32";
 export const idBytes = (type: IdType) => (type === "uint16" ? 2 : 4);
 
-/** Returns the requested type or, without one, uint16 if every id of the vocabulary fits. */
+/**
+ * Returns the requested type. Without one, returns uint16 if every id of the vocabulary fits, whether it occurs or not,
+ * and otherwise uint32.
+ */
 export const typeFor = ({ isNarrow }: { readonly isNarrow: boolean }, asked?: IdType): IdType =>
   asked ?? (isNarrow ? "uint16" : "uint32");
 
-/** Returns the head for `idCount` ids. Its length is constant, so it can be overwritten. */
+/**
+ * Returns the head for `idCount` ids. Its length is constant, so it can be overwritten when the number of ids is known.
+ */
 export function npyHead(type: IdType, idCount: number): Uint8Array {
   const text = `{'descr': '<u${idBytes(type)}', 'fortran_order': False, 'shape': (${idCount},), }`;
   const head = new Uint8Array(headBytes).fill(0x20);
@@ -38,13 +46,19 @@ export function npyHead(type: IdType, idCount: number): Uint8Array {
 
 /** Receives ids in the order of the inputs, or of the given ranges. */
 export type IdSink = {
-  /** Ids are valid during the call. Record ends are positions in `ids`, each with its kept fields. */
+  /**
+   * Receives the next ids, which are valid during the call. For ids of records, also receives the positions in `ids`
+   * where records end, and the kept fields of these records.
+   */
   write(ids: Uint16Array | Uint32Array, recordEnds?: Uint32Array, kept?: readonly keptField.Value[]): void;
   /** Called at the end of a plain-text input. */
   endInput(): void;
   /** Called after all ids of a task. */
   endTask?(task: tasks.Task): void;
-  /** Returns a promise to await before the next `write`, if there is one. */
+  /**
+   * Returns a promise to await before the next `write`. If it is absent or returns undefined, the caller may continue
+   * at once. Errors are thrown by the next `write`.
+   */
   drain?(): Promise<void> | undefined;
 };
 
@@ -54,12 +68,17 @@ export type IdWriter = IdSink & { finish(): void; readonly idCount: number };
 /** Whether a file with this name stores ids as binary numbers, not as text. */
 export const isFileName = (path: string) => /\.(npy|bin)$/.test(path);
 
-/** `shown` is the name in the message. */
+/**
+ * Throws a usage error if the name of an output file does not end in .npy or .bin. `shown` is the name in the message.
+ */
 export function checkFileName(path: string, shown: Message, hint?: Message): void {
   if (!isFileName(path)) throw usageError(phrase`${shown} ends in neither .npy nor .bin`, hint);
 }
 
-/** Returns the writer for a path: binary for .npy and .bin, otherwise of decimal numbers. */
+/**
+ * Returns the writer for the ending of a path: .npy or .bin. For any other path, and for stdout, the ids are decimal
+ * numbers.
+ */
 export function writerFor(path: string | undefined, type: IdType, out: ByteSink): IdWriter {
   if (path === undefined || !isFileName(path)) return new TextWriter(out);
   return path.endsWith(".npy") ? npyWriter(out, type) : new BinaryWriter(out, type);
@@ -109,7 +128,7 @@ function checkNarrow(ids: Uint16Array | Uint32Array, idsBefore: number): void {
   }
 }
 
-/** Writes raw ids after a head, which is overwritten when the number of ids is known. */
+/** Writes raw ids after a head of constant length, which is overwritten when the number of ids is known. */
 export class HeadedWriter extends BinaryWriter {
   constructor(
     private readonly file: ByteSink,
@@ -134,7 +153,7 @@ const noEnds = new Uint32Array(0);
 /** The maximum number of bytes of an id as text: ten digits after a space. */
 const textBytesMax = 11;
 
-/** Writes decimal ids separated by spaces, a line for each input or record. */
+/** Writes decimal ids separated by spaces, in a line for each input, or for each record. */
 export class TextWriter implements IdWriter {
   idCount = 0;
   private isLineStart = true;

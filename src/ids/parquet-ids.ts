@@ -7,12 +7,18 @@ import { keptField } from "#corpus";
 import { asOption, type ByteSink, phrase, scaled, UserError } from "#runtime";
 import type { IdWriter } from "./id-writers.ts";
 
-/** A row group ends once its ids + rows + bytes of kept fields / 4 reach this number. */
+/**
+ * A row group ends with a document, as soon as its ids plus its rows plus a quarter of the bytes of its kept fields are
+ * at least this number.
+ */
 const groupIds = scaled(1 << 20, 64);
-/** The size of a page is a signed 32-bit field. A row has fewer than 16 bytes of levels. */
+/**
+ * The maximum number of ids in a page. The size of a page is a signed 32-bit field, and includes the levels: fewer than
+ * 16 bytes for each of at most `groupIds` rows.
+ */
 const pageIdsMax = 2 ** 29 - 1 - 4 * groupIds;
 
-/** The column `input_ids`: a list of int32 in the layout of pyarrow and `datasets`, without nulls. */
+/** The column `input_ids`: a list of int32 in the layout of pyarrow and `datasets`. Lists and ids are never null. */
 const idsColumn = [
   { name: "input_ids", repetition_type: "REQUIRED", num_children: 1, converted_type: "LIST" },
   { name: "list", repetition_type: "REPEATED", num_children: 1 },
@@ -32,7 +38,11 @@ const elementOf = (name: string, kind: keptField.Kind): SchemaElement => ({
   ...fieldTypes[kind],
 });
 
-/** Writes a row for each document. Pages of ids are built here, because the library takes some 100 ns for an id. */
+/**
+ * Writes a Parquet file with a row for each document. The library would take some 100 ns for an id, because it makes
+ * levels and values one by one. So the page of ids of each row group is built here: levels are runs, and the values are
+ * the ids as they are in memory.
+ */
 export class ParquetIds implements IdWriter {
   idCount = 0;
   private readonly bytes = new ByteWriter();
@@ -196,8 +206,8 @@ export class ParquetIds implements IdWriter {
 
 /**
  * Returns Dremel levels: one for each id, and one for each empty list. Repetition level 0 begins a row, and definition
- * level 0 is an empty list. A run is written as twice its length, then its level. Sources: "Dremel: Interactive
- * Analysis of Web-Scale Datasets", 2010; Parquet's RLE.
+ * level 0 is an empty list. Equal levels are written as a run: twice the run's length, then the level. Sources:
+ * "Dremel: Interactive Analysis of Web-Scale Datasets", 2010; Parquet's RLE.
  */
 function levelsOf(ends: readonly number[], idCount: number) {
   const out = new ByteWriter();

@@ -1,4 +1,5 @@
-// Work on threads. Tasks, progress, warnings and failures cross threads by one protocol.
+// Work on threads: tasks of a corpus, progress, warnings as data. This is one module because tasks, progress, warnings
+// and failures cross threads by one protocol.
 
 export * as jobs from "./job.ts";
 export { loadInWorker, loadingBytes } from "./load-in-worker.ts";

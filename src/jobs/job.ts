@@ -10,8 +10,9 @@ import {
 } from "#runtime";
 
 /*
- * The protocol between threads. A *job* is an object whose methods do the work. A method takes plain data, and returns
- * the answer, a promise of it, or a generator of slices. In a worker, `serve` calls it.
+ * The protocol between threads. A *job* is an object whose methods do the work. Each method takes one request, which is
+ * plain data, and returns the answer, a promise of it, or a generator that computes it in slices. In a worker, `serve`
+ * calls the methods, when the main thread asks for it through a `Thread`.
  *
  *   main -> worker   ask, ask, …     a method and its request; served one after the other
  *                    note            a method and its request, without an answer; served even while an `ask` awaits
@@ -45,7 +46,7 @@ export class Transferred<Answer> {
 }
 
 export type Post = (message: unknown, transfer?: ArrayBuffer[]) => void;
-/** Reports to the main thread, which then owns the memory in `transfer`. */
+/** Reports something to the main thread. Afterwards the memory in `transfer` belongs to that thread. */
 export type Tell<News> = (news: News, transfer?: ArrayBuffer[]) => void;
 
 /** Returns the handler with which a worker receives the main thread's messages. */
@@ -104,7 +105,10 @@ export class Thread<Job, News = never> {
     );
   }
 
-  /** Sends a request. Rejects with the reason if the job fails, or failed before. */
+  /**
+   * Sends a request, and returns a promise of its answer. The promise rejects with the reason if the job fails, or has
+   * failed before, or if the thread has ended.
+   */
   ask<Method extends keyof Job>(
     method: Method,
     request: RequestOf<Job, Method>,
@@ -132,6 +136,7 @@ export class Thread<Job, News = never> {
     this.worker.terminate();
   }
 
+  /** Sets whether the process stays alive until the thread ends. */
   keepAlive(isWaiting: boolean): void {
     if (isWaiting) this.worker.ref();
     else this.worker.unref();

@@ -14,18 +14,27 @@ import * as jobs from "./job.ts";
 export type LoadRequest = {
   readonly path: string;
   readonly options: tokenizers.LoadOptions;
-  /** Whether ids will be decoded. Encoding does not need the table for that. */
+  /**
+   * Whether ids will be decoded. Only then is the token table built, because that takes time, and encoding does not
+   * need it.
+   */
   readonly isDecoded: boolean;
 };
 
 /** The loading thread's answer. */
 type LoadedTokenizer = {
-  /** `tokens` is undefined, but keeps its place: `digestOfParts` depends on the order of keys. */
+  /**
+   * The parts, with `tokens` undefined. The key `tokens` keeps its place, because `digestOfParts` depends on the order
+   * of keys.
+   */
   readonly parts: Omit<TokenizerParts, "tokens"> & { readonly tokens: undefined };
   readonly tokens: TokenTable | null;
 };
 
-/** Loads a tokenizer, a large one in another thread. Parsing cannot be interrupted, but a thread can be ended. */
+/**
+ * Loads a tokenizer like `tokenizerFiles.load`, but loads large files in another thread, so that the event loop is
+ * never blocked for long. Parsing cannot be interrupted, but a thread can be ended in the middle of it.
+ */
 export async function loadInWorker(request: LoadRequest): Promise<TokenizerParts> {
   const { path, options } = request;
   if (loadedHereMs(path) <= loadedHereMsMax) return tokenizerFiles.load(path, options);
@@ -51,7 +60,9 @@ export async function readLikeInWorker(path: string): Promise<modelSettings.Like
   }
 }
 
-/** Estimates the memory that loading takes in addition to the tokenizer, in bytes. */
+/**
+ * Estimates, in bytes, the memory that loading takes in addition to the tokenizer itself, until garbage is collected.
+ */
 export function loadingBytes(path: string): number {
   const ms = loadedHereMs(path);
   return ms <= loadedHereMsMax ? 0 : machine.workerBytes + garbageBytesPerMs * ms;
@@ -64,10 +75,16 @@ function noTokens(): never {
   throw new Error("bug: ids are decoded, but the tokenizer was loaded without its token table");
 }
 
-/** Starting a thread and deserializing its answer takes some 15 ms. A signal may wait for 200 ms. */
+/**
+ * Files whose loading takes at most this long are loaded in this thread. Starting another thread and deserializing its
+ * answer takes at least about 15 ms, and a signal may wait for 200 ms in total.
+ */
 const loadedHereMsMax = 100;
 
-/** Estimates the time of loading the slowest file: 40 ns a byte if it is scanned, otherwise 130 ns. */
+/**
+ * Estimates the time of loading the slowest file, in milliseconds: 40 ns a byte for a tokenizer.json, which is scanned,
+ * and 130 ns a byte for any other file.
+ */
 function loadedHereMs(path: string): number {
   const msOf = (file: string) => {
     const stats = files.stat(file);

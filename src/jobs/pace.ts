@@ -4,7 +4,8 @@ import { yieldToEventLoop } from "#runtime";
 const sliceMs = 10;
 
 /**
- * Decides when to yield to the event loop. A caller's iterator may take a second for a short text, so time is measured.
+ * Decides, between steps of unknown length, when to yield to the event loop. Time is measured, because a caller's
+ * iterator may take a second or a microsecond for each text, whatever its length.
  */
 export class Pace {
   private turnedMs = performance.now();

@@ -10,9 +10,9 @@ import {
 } from "#runtime";
 import * as jobs from "./job.ts";
 
-/** A job as seen from the main thread. */
+/** A job as seen from the main thread: its tasks, the threads that do them, and the sink for their results. */
 export type Job<Setup, Part extends OutputPart, Found, Rest, Common = never> = {
-  /** The name by which workers load the job (src/main/worker.ts), and in messages. */
+  /** The name by which workers load the job (src/main/worker.ts); messages have it, too. */
   readonly name: JobName;
   /** Starts the job's work in the main thread, as workers start it in theirs. */
   readonly start: StartThread<Setup, Part, Found, Rest, Common>;
@@ -24,27 +24,33 @@ export type Job<Setup, Part extends OutputPart, Found, Rest, Common = never> = {
   /** The byte ranges to process, in this order; everything if left out. */
   readonly ranges?: readonly Range[] | undefined;
   /**
-   * How ranges are split into tasks (`textCutting`). undefined: a range is one task, except for Parquet, and one thread
-   * gets all chunks of an input that is read in order.
+   * How ranges are split into tasks (`textCutting`). If undefined, each range is one task, and one thread gets all
+   * chunks of an input that is read in order. A Parquet file is several tasks even then.
    */
   readonly cutting: RangePlanOptions | undefined;
-  /** Tasks are planned ahead up to this many bytes of text. */
+  /** Tasks are planned ahead until they have this many bytes of text, or until there are `aheadCountMax` of them. */
   readonly aheadBytes: number;
 
   readonly threadCount: number;
-  /** Whether the main thread does tasks, too. */
+  /** Whether the main thread does tasks, too. Otherwise it only plans, reads chunks and receives results. */
   readonly mainWorks: boolean;
   /** Whether a task may keep the main thread from handling signals for long. */
   readonly mayTakeLong: (task: tasks.Task) => boolean;
-  /** Makes the data for combining the results of threads (`ThreadJob.share`). Without it, nothing is combined. */
+  /**
+   * Makes the data that each thread needs to combine the results of all threads at the end (`ThreadJob.share`). If it
+   * is left out or returns undefined, nothing is combined.
+   */
   readonly commonOf?: (rests: readonly Rest[]) => Common | undefined;
-  /** The number of rounds of combining. A round begins when the previous one is finished. */
+  /**
+   * The number of rounds of combining. Each round begins when all threads have finished the previous one. Defaults to
+   * one.
+   */
   readonly shareRounds?: number;
   /** The workers, if they were started earlier. */
   readonly workers?: StartedWorkers | undefined;
 };
 
-/** Workers, and a function that ends them. A worker that ends before it gets a job is not noticed. */
+/** Workers, and a function that ends all of them. If a worker ends before it gets a job, nothing notices that. */
 export type StartedWorkers = { readonly workers: readonly WorkerThread[]; readonly terminate: () => void };
 
 /** Starts workers for a job. The caller must end them, also after an error. */
@@ -57,14 +63,17 @@ export function startWorkers(name: JobName, workerCount: number): StartedWorkers
 }
 
 const reportIntervalMs = 50;
-/** One line, page or word of this many bytes takes about 0.1 s, and cannot be sliced. */
+/** A task that cannot be sliced (one line, one page or one word) takes about 0.1 s if it has this many bytes. */
 export const longTextBytes = scaled(1 << 24, 256);
 
 /**
- * Runs the tasks of a job. The sink gets results in the order of the tasks. The returned results of threads are in no
- * particular order.
+ * Runs the tasks of a job on its threads, and passes the results to the sink in the order of the tasks. Returns the
+ * final result of each thread that had a task, in no particular order. Throws the first error. No worker is left
+ * running.
  *
- * The main thread leaves a task that may take long to a new worker, so that it can handle signals.
+ * If the next task of the main thread may take long, the main thread takes no more tasks, so that it can handle
+ * signals. A new worker replaces it. At intervals and between slices of work, `report` is called with the number of
+ * input bytes that are done.
  */
 export async function runTasks<Setup, Part extends OutputPart, Found, Rest, Common = never>(
   job: Job<Setup, Part, Found, Rest, Common>,
@@ -83,7 +92,7 @@ export async function runTasks<Setup, Part extends OutputPart, Found, Rest, Comm
     }
   }, reportIntervalMs);
   const ran = running.run();
-  // If `report` fails first, the error of the run itself is ignored.
+  // If `report` fails first, it stops the run, and the run's own error is ignored.
   ran.catch(() => {});
   try {
     await Promise.race([ran, failed]);
@@ -106,7 +115,7 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
   readonly tasks: TaskQueue;
   readonly order: TaskOrder<Part, Found>;
   readonly buffers = new tasks.ChunkBuffers();
-  /** The bytes done by the workers, the main thread, and the worker that may replace it. */
+  /** The bytes done by each worker, by the main thread, and by the worker that may replace the main thread. */
   private readonly bytesDone: SharedProgress;
   private readonly mainIndex: number;
   /** Set by `stop`. No more work is begun. */
@@ -131,7 +140,8 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
   readonly report = () => this.tell(this.bytesDone.reduce((sum, cell) => sum + cell, 0));
 
   async run(): Promise<void> {
-    // Signals are handled here, because preparing and posting many special tokens may take 0.2 s.
+    // Yields, so that signals are handled: with 100,000 special tokens, preparing the tasks takes 0.1 s, and posting
+    // the first ones takes 0.1 s, too.
     await yieldToEventLoop();
     if (this.isStopped) return;
     // The workers get their tasks before this thread begins its own.
@@ -140,6 +150,7 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
     await this.share();
   }
 
+  /** Combines the results of the threads, if the job does so. */
   private async share(): Promise<void> {
     if (this.isStopped || this.job.commonOf === undefined) return;
     const common = this.job.commonOf(this.rests);
@@ -159,7 +170,10 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
     this.sharers.push(sharer);
   }
 
-  /** Yields before it begins, so that the workers have their requests by then. */
+  /**
+   * Returns the main thread's `Sharer`. Its work yields before it begins, so that all workers have their requests by
+   * then.
+   */
   private sharerOf(job: ThreadJob<Part, Found, Rest, Common>): Sharer<Rest, Common> {
     const work = async <T>(some: Generator<undefined, T>): Promise<T> => {
       await yieldToEventLoop();
@@ -181,12 +195,14 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
     this.tasks.close();
   }
 
-  /** `Thread.isExtra` of the workers. */
+  /**
+   * `Thread.isExtra` of the workers. If the only planned thread is a worker, the main thread is one more than planned.
+   */
   private get isExtra(): boolean {
     return this.job.threadCount === 1;
   }
 
-  /** Does tasks in the main thread, and starts a worker for one that the main thread leaves. */
+  /** Does tasks in the main thread. When the main thread leaves a task, starts a worker that replaces it. */
   private async workHere(): Promise<void> {
     await this.workOnTasks();
     if (!this.tasks.hasLeft || this.isStopped) return;
@@ -194,7 +210,7 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
     await this.serve(this.substitute, () => ({ index: this.mainIndex + 1, isExtra: true }));
   }
 
-  /** Does tasks in this thread. Messages and signals are handled after a slice. */
+  /** Does tasks in this thread, as a worker does. Messages and signals are handled after each slice. */
   private async workOnTasks(): Promise<void> {
     const { job, tasks: queue, order, buffers, mainIndex } = this;
     let next = await queue.next(mainIndex);
@@ -225,6 +241,7 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
     }
   }
 
+  /** Does a task in this thread. Stops in the middle of it if the job is stopped. */
   private async takeTask(
     thread: TaskThread<Part, Found, Rest>,
     task: tasks.Task,
@@ -240,6 +257,7 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
     }
   }
 
+  /** Sends tasks to workers until there are no more, and receives their results. */
   private async serve({ workers }: StartedWorkers, threadOf: (workerIndex: number) => Thread): Promise<void> {
     const { job, bytesDone } = this;
     const { name, inputs, setupOf } = job;
@@ -258,28 +276,31 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
   }
 }
 
-/** Small tasks are sent in batches, because a message costs as much as counting some kilobytes. */
+/** Small tasks are sent in batches of this much text, because a message costs as much as counting some kilobytes. */
 const batchBytes = scaled(1 << 18, 256);
-/** Tasks may have no text, so `aheadBytes` alone would not limit them. */
+/** The maximum number of tasks planned ahead. Tasks may have no text, so `aheadBytes` alone would not limit them. */
 const aheadCountMax = scaled(1000, 2);
 
-/** A taker, and the tasks that it leaves to other takers. */
+/** The number of a taker, and whether that taker leaves a task to the other takers. */
 export type PickyTaker = { readonly taker: number; readonly leaves: (task: tasks.Task) => boolean };
 
-/** Hands out tasks in order, and plans some ahead. */
+/** Hands out tasks in order, each to one of several takers, and plans some ahead. */
 export class TaskQueue {
   private readonly asks: Ask[] = [];
   private readonly ready: tasks.Task[] = [];
   private readyBytes = 0;
   private isFilling = false;
   private end: { readonly error?: unknown } | undefined;
-  /** The taker that got the chunk before, and must get the next one; -1 if there is none. */
+  /** The taker that must get the next task, because it got the chunk before; -1 if any taker may get the task. */
   private holder = -1;
 
-  /** Whether the picky taker has left a task. From then on it gets tasks like any other taker. */
+  /**
+   * Whether the picky taker has met a task that it leaves. It got an empty list of tasks then. If it asks again, it
+   * gets tasks like any other taker.
+   */
   hasLeft = false;
 
-  /** @param aheadBytes tasks are planned ahead up to this many bytes of text */
+  /** @param aheadBytes tasks are planned ahead up to this many bytes of text, but at most `aheadCountMax` of them */
   constructor(
     private readonly tasks: AsyncGenerator<tasks.Task, void>,
     private readonly aheadBytes: number,
@@ -289,11 +310,13 @@ export class TaskQueue {
   }
 
   /**
-   * Returns the next tasks; none if the taker leaves the next one. Waiting takers resume in the order of their tasks.
+   * Returns the next tasks for a taker; empty if there are no more, or if the taker leaves the next one. Takers that
+   * wait at the same time resume in the order of their tasks.
    */
   next(taker: number): Promise<tasks.Task[]> {
     const asked = new Promise<tasks.Task[]>((resolve, reject) => this.asks.push({ taker, resolve, reject }));
-    // Deferred until the taker awaits `asked`. Otherwise a taker that has waited longer could resume first.
+    // Deferred until the taker awaits `asked`. Otherwise a taker that has waited longer could get a later task, and
+    // resume first.
     queueMicrotask(() => {
       this.serve();
       void this.fill();
@@ -369,13 +392,17 @@ type Ask = {
 /** Receives the output and the results of tasks, in the order of the tasks. */
 export type Sink<Part extends OutputPart, Found> = {
   /**
-   * Receives output of the first task that has not ended. Its memory returns to the thread after this, or after
-   * `drain`.
+   * Receives the next output of the first task that has not ended (`endTask`). The output's memory belongs to the
+   * thread again once this returns, or once the promise of `drain` resolves.
    */
   write?(part: Part): void;
   /** Called after each task. `found` is undefined if there was nothing to do. */
   endTask(task: tasks.Task, found: Found | undefined): void;
-  /** Returns a promise if the sink cannot take more yet. It does not reject: the next `write` throws. */
+  /**
+   * Returns a promise that resolves once the sink can take more. Until it resolves, the memory of what was written does
+   * not go back to the threads. The promise does not reject: the next `write` throws any error. If `drain` returns
+   * undefined or is left out, the sink can take more now.
+   */
   drain?(): Promise<void> | undefined;
 };
 
@@ -383,13 +410,13 @@ export type Sink<Part extends OutputPart, Found> = {
 export type Turn<Part, Found> = {
   readonly task: tasks.Task;
   readonly parts: Part[];
-  /** Returns the memory of written output to the thread. */
+  /** Called with the number of bytes that were written; returns their memory to the thread. */
   readonly written: (sizeBytes: number, memory: ArrayBuffer) => void;
   isFinished: boolean;
   found?: Found | undefined;
 };
 
-/** Passes results to the sink, in the order in which tasks were handed out. */
+/** Passes the results of threads to the sink, in the order in which tasks were handed out. Early results wait. */
 export class TaskOrder<Part extends OutputPart, Found> {
   private readonly turns: Turn<Part, Found>[] = [];
 
@@ -437,7 +464,7 @@ export type SharedTasks<Part extends OutputPart, Found> = {
   readonly buffers: tasks.ChunkBuffers;
 };
 
-/** The main thread's side of one worker. */
+/** The main thread's side of one worker: sends tasks to the worker, and passes on its results. */
 export class WorkerTasks<Setup, Part extends OutputPart, Found, Rest, Common = never>
   implements Sharer<Rest, Common>
 {
@@ -457,12 +484,12 @@ export class WorkerTasks<Setup, Part extends OutputPart, Found, Rest, Common = n
     this.thread = new jobs.Thread(name, worker, (news) => this.take(news));
   }
 
-  /** Sends tasks to the worker. Passes on its final result, if it had a task. */
+  /** Sends tasks to the worker until there are no more. Passes on the worker's final result, if it had a task. */
   async run(takeRest: (rest: Rest) => void): Promise<void> {
     const { thread } = this;
     // Not awaited, so that the first tasks are posted before the worker has begun.
     void thread.ask("begin", this.setup);
-    // Two messages are under way, so that the worker need not wait for the next one.
+    // Two messages of tasks are under way, so that the next one is already queued when the worker has done the first.
     const first = await this.sendNext();
     await Promise.all([
       this.continueWith(first),
@@ -522,30 +549,43 @@ export class WorkerTasks<Setup, Part extends OutputPart, Found, Rest, Common = n
 /** A message of tasks on its way to a worker; `done` settles when all of them are done. */
 type Sent = { readonly done: Promise<void> };
 
-/** One thread's work for a job. `Found` is the result of a task, `Rest` the final result. */
+/**
+ * One thread's work for a job, in the main thread or in a worker: takes tasks, one after the other. `Found` is the
+ * result of a task, `Rest` the final result. The module of a job has a function `start…`, which creates a `ThreadJob`
+ * from plain data, the setup.
+ */
 export interface ThreadJob<Part extends OutputPart, Found, Rest, Common = never> {
-  /** Does a task. Yields the number of bytes of text done so far, after each slice. */
+  /** Does a task. Yields after each slice the number of bytes of the task's text that are done. */
   take(task: tasks.Task): Generator<number, Found>;
-  /** Does the remaining work after the last task. `leavesMemory`: a worker continues, so memory should be freed. */
+  /**
+   * Does the remaining work, when no more tasks will come. With `leavesMemory`, the thread should free memory, because
+   * a worker continues in its place.
+   */
   finish?(leavesMemory: boolean): Generator<undefined, void>;
   /** The thread's final result. */
   readonly rest: Rest;
-  /** Does this thread's share of a round of combining. If it returns false, nothing is combined. */
+  /**
+   * Does this thread's share of one round of combining results, after all threads have done their tasks. In the first
+   * round, may return false, for example for lack of memory. Then nothing is combined, and each thread's `rest` stays.
+   */
   share?(share: Share<Common>): Generator<undefined, boolean>;
-  /** Called when the shares are done. Afterwards `rest` is this thread's part of the combined result. */
+  /** Called when all threads have done their shares. Afterwards `rest` is this thread's part of the combined result. */
   endShare?(): Generator<undefined, void>;
   /** The memory in `rest` that is transferred instead of copied. */
   readonly restMemory?: ArrayBuffer[];
-  /** The position in the text of the task, for errors. */
+  /** The current position in the text of the task, which says where an error occurred. */
   readonly offsetByte: number;
   /** Collects the output of tasks; undefined if tasks have no output. */
   readonly output?: PartMaker<Part>;
   close(): void;
 }
 
+/** Collects the output of a task while the task runs. The caller takes it part by part. */
 export interface PartMaker<Part extends OutputPart> {
   readonly isEmpty: boolean;
-  /** Returns what was collected. `spare` is the memory of an earlier part, for the next one. */
+  /**
+   * Returns what was collected. The next part is put into `spare`, the memory of an earlier part, or into new memory.
+   */
   take(spare: ArrayBuffer | undefined): Part;
 }
 
@@ -562,7 +602,7 @@ export type Share<Common> = {
   readonly round: number;
 };
 
-/** A thread that combines its results with others', as seen from the main thread. */
+/** A thread that combines its results with those of the others, as seen from the main thread. See `ThreadJob`. */
 type Sharer<Rest, Common> = {
   share(share: Share<Common>): Promise<boolean>;
   endShare(): Promise<Rest>;
@@ -577,11 +617,16 @@ export type StartThread<Setup, Part extends OutputPart, Found, Rest, Common = ne
 export type Thread = {
   /** A number that no other thread of the job has. */
   readonly index: number;
-  /** Whether the job has one thread more than planned. */
+  /**
+   * Whether the job has one thread more than planned: this thread replaces the main thread, which keeps its memory, or
+   * it is the only worker and the main thread does no tasks.
+   */
   readonly isExtra: boolean;
 };
 
-/** How many bytes of the inputs the threads have done, by thread index. */
+/**
+ * How many bytes of the inputs each thread has done, by thread index. Written by the threads, read by the main thread.
+ */
 export type SharedProgress = Float64Array;
 
 /** The initial data of a worker. */
@@ -592,7 +637,9 @@ export type TaskSetup<Setup> = {
   readonly bytesDone: SharedProgress;
 };
 
-/** Output of the first task that is not done, or the tasks that are done. */
+/**
+ * A worker's report on its tasks: output of the first task that is not done, or the results of the tasks that are done.
+ */
 export type TaskNews<Part extends OutputPart, Found> =
   | { readonly kind: "part"; readonly part: Part }
   | {
@@ -603,7 +650,7 @@ export type TaskNews<Part extends OutputPart, Found> =
       readonly emptied: readonly ArrayBuffer[];
     };
 
-/** One thread of a job. Adds the place in the text to an error that is a bug. */
+/** One thread of a job at work. Records its progress, and adds the place in the text to an error that is a bug. */
 export class TaskThread<Part extends OutputPart, Found, Rest, Common = never> {
   constructor(
     readonly job: ThreadJob<Part, Found, Rest, Common>,
@@ -632,7 +679,10 @@ export class TaskThread<Part extends OutputPart, Found, Rest, Common = never> {
   }
 }
 
-/** Receives the main thread's messages in a worker. Tasks arrive early, so that it need not wait. */
+/**
+ * Receives the main thread's messages in a worker, through `serve` of job.ts. The next tasks arrive early, so that the
+ * worker need not wait for them. A worker with too much unwritten output waits (`Outbox`), so memory is bounded.
+ */
 export class TaskServer<Setup, Part extends OutputPart, Found, Rest, Common = never> {
   private thread!: TaskThread<Part, Found, Rest, Common>;
   private outbox: Outbox<Part> | undefined;
@@ -651,7 +701,7 @@ export class TaskServer<Setup, Part extends OutputPart, Found, Rest, Common = ne
     this.thread = new TaskThread(job, inputs, bytesDone, thread.index);
     if (job.output === undefined) return;
     this.outbox = new Outbox(job.output, (part) => {
-      // Reports finished tasks first: the main thread takes a part for the first unfinished one.
+      // Reports finished tasks first, because the main thread takes a part for the first task that is not finished.
       if (this.found.length > 0) this.tellDone();
       this.tell({ kind: "part", part }, [part.memory]);
     });
@@ -706,7 +756,10 @@ export class TaskServer<Setup, Part extends OutputPart, Found, Rest, Common = ne
 /** With this many bytes of unwritten output, a thread waits before it sends more. */
 const unwrittenBytesMax = scaled(1 << 23, 1 << 10);
 
-/** The output of one thread. Memory is reused last in, first out, because it is still in the cache. */
+/**
+ * The output of one thread, until it is written. The thread waits while too much output is unwritten. Returned memory
+ * is reused, last in first out, because it is still in the processor's cache, and new memory is expensive.
+ */
 export class Outbox<Part extends OutputPart> {
   private unwrittenBytes = 0;
   private readonly spares: ArrayBuffer[] = [];
@@ -717,7 +770,7 @@ export class Outbox<Part extends OutputPart> {
     private readonly post: (part: Part) => void,
   ) {}
 
-  /** Sends the collected output, once less than `unwrittenBytesMax` is unwritten. */
+  /** Sends the collected output, if there is any, once less than `unwrittenBytesMax` is unwritten. */
   async send(): Promise<void> {
     if (this.output.isEmpty) return;
     while (this.unwrittenBytes >= unwrittenBytesMax) {

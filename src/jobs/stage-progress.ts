@@ -28,8 +28,9 @@ export type EncodeProgress = { readonly bytesDone: number; readonly bytesTotal: 
 export type Report = (progress: StageProgress) => void;
 
 /**
- * @internal Returns a report, and a function `rest` for work without measurable progress. It repeats the last progress,
- * because `report` may throw to end the run.
+ * @internal Returns a report that remembers its last progress, and a function `rest`. The caller awaits `rest` between
+ * slices of work whose progress cannot be measured. `rest` yields to the event loop, and reports the last progress
+ * again, because `report` may throw to end the run.
  */
 export function repeat(report: Report, first: StageProgress) {
   let last = first;

@@ -3,7 +3,8 @@ import type { Input, RangeStatistics } from "#corpus";
 import type { trainingRecords } from "#formats";
 import { asOption, type Message, phrase } from "#runtime";
 
-// A warning says that the result is as requested, but maybe not as intended.
+// A warning says that the result is what was requested, but may not be what was intended. Warnings are data; `format`
+// makes sentences of them.
 
 type InvalidBytes = {
   readonly kind: "invalid bytes";
@@ -33,9 +34,9 @@ export type Warning =
       readonly wantedCount: number;
       readonly noun: string;
     }
-  /** Two files have equal word counts, which may be a mistake. */
+  /** Two files have equal word counts: one part of a corpus may have been counted twice. Both are added. */
   | { readonly kind: "equal counts"; readonly paths: readonly [string, string] }
-  /** A stream was read with a cache, which cannot keep its counts. */
+  /** A stream was read with a cache. Its content is unknown before it is read, so its counts are not cached. */
   | { readonly kind: "stream with a cache"; readonly path: string }
   /** The languages are compared by texts of very different lengths. */
   | {
@@ -48,12 +49,13 @@ export type Warning =
   | { readonly kind: "no pad" }
   /** Some seed tokens are single bytes, or tokens of the base, which are tokens anyway. */
   | { readonly kind: "seed tokens that are bytes"; readonly shown: string; readonly ofBase: boolean }
-  /** Some seed tokens lack a leading space, so they are not used within a sentence. */
+  /** Some seed tokens are words without a leading space, which are not used for words within a sentence. */
   | { readonly kind: "seed tokens without a space"; readonly shown: string; readonly first: string }
-  /** HF's own trainer learns the text of special tokens. */
+  /** Documents end at special tokens although the training imitates HF, whose own trainer learns their text. */
   | { readonly kind: "special tokens in the text"; readonly path: string }
   | { readonly kind: "files in the old result"; readonly path: string }
   | { readonly kind: "skipped file"; readonly path: string; readonly reason: Message }
+  /** Any other warning, as a sentence: for example, about the files of a tokenizer or the cache. */
   | { readonly kind: "note"; readonly message: Message };
 
 /** Formats a warning as a sentence. */
