@@ -1,6 +1,6 @@
 /* Opens the image of a tokenizer (src/tokenizer/image.ts). Everything in an image is checked before it is used,
- * except the state of the kernel. The kernel's accesses are bounds-checked instead, and instance.c turns a trap into
- * an error. */
+ * except the state of the kernel: its memory and its global variables. The kernel's accesses are bounds-checked
+ * instead, and instance.c turns a trap into an error. */
 #include "core.h"
 #include <stdlib.h>
 #include <string.h>

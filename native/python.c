@@ -924,7 +924,7 @@ static PyObject *list_of_slices(Batch *self, Py_ssize_t part) {
 }
 
 /* check(): raises MemoryError unless all parts are encoded. A thread without memory may have been unable to report
- * that. */
+ * that it failed. */
 static PyObject *batch_check(Batch *self, PyObject *unused) {
   (void)unused;
   return self->done == self->part_count ? Py_NewRef(Py_None) : raise(self->model, no_memory);

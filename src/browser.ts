@@ -7,7 +7,7 @@
  * import { Tokenizer, trainTokenizer } from "bpe/browser";
  *
  * const trained = await trainTokenizer({ files: input.files, vocabSize: 8_000 });
- * const tokenizer = await Tokenizer.load("tokenizer.json");
+ * const tokenizer = await Tokenizer.load("/tokenizer.json"); // a URL
  * const ids = tokenizer.encode("some text");
  * ```
  *

@@ -32,8 +32,8 @@ export const escapeText = (text: string) =>
 const isPlain = /^[\x20-\x7e]*$/;
 
 /**
- * Matches control characters, line separators, marks that change the writing direction, and ignorable characters.
- * Joiners and variation selectors do not match, because they change how their neighbours look.
+ * Matches control characters, line separators, marks that change the writing direction, and ignorable characters such
+ * as U+200B. Joiners and variation selectors do not match, because they change how their neighbours look.
  */
 export const isInvisible =
   /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]|(?!\p{Join_Control}|\p{Variation_Selector})\p{Default_Ignorable_Code_Point}/u;
