@@ -226,8 +226,8 @@ function blockLines(table: Table, first = 0, end = headsOf(table.columns).length
 const widest = (names: readonly string[]) => Math.max(...names.map(summaryRows.shownWidth));
 
 /**
- * Splits text into grapheme clusters. Making the first segmenter takes 1.3 ms, so this is called only for names that
- * are too long.
+ * Splits text into grapheme clusters. Making the first segmenter takes 1.3 ms, so this is called only if a name is too
+ * long.
  */
 const charactersOf = (text: string) =>
   Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);

@@ -193,9 +193,9 @@ function findingOfOne({ tokenizers }: Evaluation): Finding | null {
 }
 
 /**
- * Compares the first tokenizer (index `own`) with the one among the others that has the fewest tokens (index `best`).
- * Each text counts the same. `shares` are the tokens of the first divided by those of the best, for each text on which
- * both have tokens. Returns null if no other tokenizer has tokens on the same text.
+ * Compares the first tokenizer (index `own`) with the other one that has the fewest tokens (index `best`), each text
+ * counting the same. `shares` are, by text, the tokens of the first divided by those of the best. Returns null if no
+ * other tokenizer has tokens on the same text as the first.
  */
 export function ownAndBest({ tokenizers }: Evaluation) {
   const [own, ...others] = tokenizers;

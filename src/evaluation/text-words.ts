@@ -208,8 +208,8 @@ function hashOf(bytes: Uint8Array, start: number, end: number): number {
 
 /**
  * Returns a step for visiting the words of a table in scattered order. A table has its words in the order of the hash
- * table that counted them. If encoding read them in that order, its hash table, which has the same hash function, would
- * fill from front to back, and lookups would probe past many words. With steps of the golden ratio, it fills evenly.
+ * table that counted them. In that order, another hash table with the same hash function would fill from front to back,
+ * and lookups would probe far. With steps of the golden ratio, it fills evenly.
  *
  * Index `i` of the order is `(i * step) % count`. `step` and `count` are coprime, so each index occurs once.
  */

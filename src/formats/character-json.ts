@@ -4,9 +4,9 @@ import type { AddedToken, cuttings } from "#text";
 import { type EncodingModel, encodingModels, type TokenTable, tokenizers, tokenTables } from "#tokenizer";
 import type { ScannedModel, TokenIds } from "./scan-tokenizer-json.ts";
 
-// These functions read a `tokenizer.json` whose merging begins with characters instead of bytes, as in files made from
-// SentencePiece models. HF replaces each space of a text by the mark U+2581, so the tokens of the file contain marks.
-// Here, tokens contain spaces instead, and a mark in a text counts as a space, so that the text need not be changed.
+// These functions read a `tokenizer.json` whose merging begins with characters, as in files made from SentencePiece
+// models. HF replaces each space of a text by the mark U+2581, so the tokens of the file contain marks. Here, tokens
+// contain spaces, and a mark in a text counts as a space.
 
 /** The character by which HF replaces spaces. */
 export const mark = "\u2581";

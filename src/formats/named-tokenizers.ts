@@ -46,9 +46,9 @@ const repositories: Readonly<Record<string, string>> = {
 export type FoundTokenizer = { readonly name: string | undefined; readonly path: string };
 
 /**
- * Finds a tokenizer: at the typed path if it exists, otherwise by name in a cache. If a known name, or one of the form
- * `owner/model`, is not in a cache, throws a UserError with the command that downloads the tokenizer. Any other text is
- * returned as a path. A tokenizer that was found by its path has no name.
+ * Finds a tokenizer: at the typed path, which gives it no name, or else by name in a cache. Throws a UserError with the
+ * command that downloads the tokenizer if a known name, or one like `owner/model`, is in no cache. Any other text is
+ * returned as a path.
  */
 export function findTokenizer(typed: string): FoundTokenizer {
   if (files.stat(typed) !== undefined) return { name: undefined, path: typed };

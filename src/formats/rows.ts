@@ -4,10 +4,9 @@ import { KernelArrays, keptBytesMax, type TokenBytes, type Vocabulary, vocabular
 import { Chunk } from "./output-file.ts";
 
 /**
- * Rows of a vocabulary's files, each with a merge or an id, in chunks. A chunk is valid until the next chunk of any
- * file is requested. The kernel writes most rows (src/kernel/vocabulary-rows.ts), but stops at ids that are neither
- * bytes nor learned tokens, such as special tokens, and at tokens whose bytes are not kept. The rows at which it stops
- * are written here, by `append`.
+ * Rows of a vocabulary's files, in chunks. The kernel writes most rows (src/kernel/vocabulary-rows.ts). It stops at
+ * tokens whose bytes are not kept, and at ids that are neither bytes nor learned tokens. Those rows are written here,
+ * by `append`. A chunk is valid until the next chunk of any file is requested.
  */
 
 /** ASCII text before, between and after the two parts of a row, at most 24 bytes each. */
