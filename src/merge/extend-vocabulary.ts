@@ -211,9 +211,9 @@ export function findSeedMerges(
 }
 
 /**
- * Returns seeds that never become a token after a space, because the base merges the space with their beginning. Only
- * seeds that start with a letter are checked, if the pattern joins them with a space, and if the seed with a space is
- * not also given.
+ * Returns seeds that never become a token after a space, because the base merges the space with their beginning. Leaves
+ * out seeds that do not start with a letter, that the pattern does not join with a space, or that are also given with a
+ * space.
  */
 function spacelessSeeds(
   pattern: CompiledPattern,

@@ -87,8 +87,8 @@ const shown = (text: string) => `${JSON.stringify(text.slice(0, 60))}${text.leng
 const neighbours = ["", " ", "\n", "a", "A", "1", "."];
 
 /**
- * Returns a function that cuts a text. It returns the pieces if the pattern cuts the text whatever is next to it;
- * undefined if some context makes the text part of a single pretoken.
+ * Returns a function that cuts a text. That function returns the pieces if the pattern cuts the text whatever is next
+ * to it; undefined if some context makes the text part of a single pretoken.
  */
 function cutter(sources: readonly string[]): (text: string) => string[] | undefined {
   const pattern = compiledPatterns.compile(sources);

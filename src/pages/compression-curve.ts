@@ -81,8 +81,8 @@ export function through(points: readonly CurvePoint[]): Curve {
 
 /**
  * Estimates bytes per token at twice the size. The gain of a doubling is assumed to be that of the doubling before,
- * times the factor between the gains of the last two, at most 1. Returns null if the curve is too short or does not
- * rise.
+ * times a constant factor of at most 1, which the last two doublings give. Returns null if the curve is too short or
+ * does not rise.
  */
 export function estimateDoubled(compression: Compression): CurvePoint | null {
   const { baseSize, tokensAfter } = compression;

@@ -60,7 +60,7 @@ export type CompileOptions = {
 /** Returns a hash, in hexadecimal, of everything that decides where a pattern cuts. */
 export function patternDigest(compiled: CompiledPattern): string {
   const hasher = host.createSha256();
-  // `kind` has no other use than that digests stay equal to those in plans and cache entries that earlier builds wrote.
+  // `kind` is hashed only so that digests stay equal to those in plans and cache entries that earlier builds wrote.
   addTo(hasher, { kind: "automata", ...compiled });
   return hasher.digest("hex");
 }

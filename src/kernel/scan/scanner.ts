@@ -77,8 +77,8 @@ const leastMaskedBytes: i32 = isSmallScale ? 16 : 192;
 /** Masks have paid off if they advanced at least this many bytes. */
 const goodRunBytes: i32 = isSmallScale ? 32 : 1024;
 /**
- * The limits of `tableBytes`, the number of bytes that tables scan where masks give up. It doubles each time, and
- * returns to the lower limit once masks have advanced by `goodRunBytes`.
+ * Where masks give up, tables scan `tableBytes` bytes, within these limits. The number doubles each time, and returns
+ * to the lower limit once masks have advanced by `goodRunBytes`.
  */
 const leastTableBytes: i32 = isSmallScale ? 4 : 64;
 const mostTableBytes: i32 = isSmallScale ? 16 : 1 << 13;

@@ -264,7 +264,10 @@ function sureEndIn(group: Group, segmentEnd: i32, atEnd: bool): i32 {
   return atEnd || isWhole ? segmentEnd : min(segmentEnd, sureEndOf(group));
 }
 
-/** Returns `stop`, or, if the text before `stop` ends inside a character that further bytes can complete, its start. */
+/**
+ * Returns `stop`, or, if the text before it ends inside a character that further bytes can complete, the start of that
+ * character.
+ */
 export function wholeBefore(group: Group, stop: i32): i32 {
   return <i32>(wholeEnd(group.start + group.done, group.start + stop) - group.start);
 }

@@ -36,7 +36,10 @@ export function isUnfinished(pos: usize, stop: usize): bool {
   return stop - pos < 3 || (load<u8>(pos, 2) & 0xc0) === 0x80;
 }
 
-/** Returns `stop`, or, if the text [from, stop) ends inside a character that further bytes can complete, its start. */
+/**
+ * Returns `stop`, or, if the text [from, stop) ends inside a character that further bytes can complete, the start of
+ * that character.
+ */
 export function wholeEnd(from: usize, stop: usize): usize {
   for (let at = stop - 1; at >= from && stop - at < 4; at--) {
     if ((load<u8>(at) & 0xc0) !== 0x80) return isUnfinished(at, stop) ? at : stop;

@@ -208,22 +208,23 @@ export function hasRecords(byteCount: f64): bool {
 }
 
 /**
- * Adds the words of the slots at the text's start, a copy from another table, that are in the slice (`setSlice`). With
- * `stops`, stops at the first free slot of the copy. Returns whether it stopped there.
+ * The slots at the text's start are a copy from another table. Adds those of their words that are in the slice
+ * (`setSlice`); this table must have space for them. With `stops`, stops at the first free slot of the copy. Returns
+ * whether it stopped there.
  */
 export function addSlots(kind: u32, byteCount: usize, stops: bool): bool {
   return addSlotsTo(tableOf(kind), textStart, textStart + byteCount, stops);
 }
 
-/** Returns how many keys this table lacks of those in the slots at the text's start, a copy from another table. */
+/** The slots at the text's start are a copy from another table. Returns how many of their keys this table lacks. */
 export function missingKeys(kind: u32, byteCount: usize): u32 {
   return missingKeysOf(tableOf(kind), textStart, textStart + byteCount);
 }
 
 /**
- * Adds the words of the records at the text's start, a copy from another table, that are in the slice (`setSlice`). An
- * incomplete record at the end is left out. Returns the size in bytes of the complete records; -1 if this table is
- * full.
+ * The records at the text's start are a copy from another table. Adds those of their words that are in the slice
+ * (`setSlice`), and leaves out an incomplete record at the end. Returns the size in bytes of the complete records; -1
+ * if this table is full.
  */
 export function addRecords(byteCount: usize): f64 {
   const end = textStart + byteCount;

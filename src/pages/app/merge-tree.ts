@@ -87,7 +87,7 @@ export function treeSection({ vocabulary, first, title, text, facts, hasHalves, 
   );
   const element = section("tree", title, text, form, found, view);
   addEventListener("hashchange", follow);
-  // Deferred until the caller has added the section to the document, because `follow` scrolls to it.
+  // This waits until the caller has added the section to the document, because `follow` scrolls to it.
   requestAnimationFrame(() => {
     draw(first);
     follow();
