@@ -15,7 +15,7 @@ const kindFlags = {
   raced: ["-g", "-O1", "-fsanitize=thread"],
 } as const;
 
-/** Returns the path of a compiled program of this directory, or undefined without a C compiler. */
+/** Compiles a program of this directory with the C core. Returns its path, or undefined if there is no C compiler. */
 export async function compiled(
   name: "driver" | "damage" | "sessions" | "threads",
   kind: keyof typeof kindFlags = "plain",

@@ -1,5 +1,5 @@
-// The long tests of the core in C, `npm run suite native -- --seed N --images N`: they damage N images, and run threads
-// and core.test.ts with gcc's sanitizers.
+// The long tests of the core in C, `npm run suite native -- --seed N --images N`. They open damaged images, run threads
+// with the thread sanitizer, and run core.test.ts with sanitizers.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/* `threads IMAGE < text`: threads that share a tokenizer must get the ids of a single thread. */
+/* `threads IMAGE < text` checks that threads which share a tokenizer get the ids of a single thread. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// `npm run suite python` tests the installed wheel. If BPE_TEST_CORE is set, only the modules in `core` run, and no
-// fault injection.
+// `npm run suite python` tests the installed wheel. If BPE_TEST_CORE is set, the modules in `core` replace the list of
+// all modules, and there is no fault injection.
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";

@@ -9,8 +9,8 @@ export type Job = { readonly args: readonly string[]; readonly stdin?: string };
 export const oneOf = <T>(random: Random, values: readonly T[]): T => values[random.below(values.length)]!;
 
 /**
- * Returns a training on today's corpus in one of the forms of input, with random options, some of which write more
- * files.
+ * Returns a training on the new corpus (world.ts) in one of the forms of input. It has random options, some of which
+ * write more files.
  */
 export function trainJob(
   world: World,

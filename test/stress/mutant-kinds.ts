@@ -22,8 +22,8 @@ import type { World } from "./world.ts";
 
 const hangMs = 10_000;
 /**
- * The most memory that a run may take. A good run takes less than 100 MB, except that some tables have an entry for
- * each id up to 2^24.
+ * The most memory that a run may take. A good run takes less than 100 MB, unless a table has an entry for each id up to
+ * 2^24.
  */
 const memoryBytesMax = 500_000_000;
 

@@ -105,7 +105,7 @@ export function mutateJson(json: string, random: Random): string {
   }
 }
 
-/** Changes one or two lines, and sometimes truncates the whole text. */
+/** Returns text with one or two changed lines. Sometimes the whole text is truncated, too. */
 export function mutateLines(text: string, random: Random): string {
   const lines = text.split("\n");
   for (let count = 1 + random.below(2); count > 0; count--) {

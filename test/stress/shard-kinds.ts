@@ -106,7 +106,7 @@ function layOut(world: World): void {
   mkdirSync(join(world.work, "shards"));
 }
 
-/** Repeating the command must give the bytes of an undisturbed run, and no other files. */
+/** Checks that repeating the command gives the same bytes as an undisturbed run, and leaves no other files. */
 async function mustGoOn(world: World, { args, wanted }: Sharded): Promise<void> {
   const ended = await run(args, world.options);
   mustEndWell(ended);
@@ -142,8 +142,8 @@ async function killed(world: World, random: Random): Promise<Outcome> {
 }
 
 /**
- * Runs with too little space on the disk. Checks that the error says so, and that the same command resumes once there
- * is space.
+ * Runs with little space on the disk. If the disk becomes full, the error must say so, and the same command must resume
+ * once there is space.
  */
 async function full(world: World, random: Random): Promise<Outcome> {
   if (!world.isOnDevice) return skipped("no small file system can be mounted here");

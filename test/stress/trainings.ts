@@ -1,5 +1,5 @@
-// Compares what two executables write in random small trainings. The merges of plain ones are also compared with those
-// of naive trainers.
+// Compares what two executables write in random small trainings. If a naive trainer knows all options of a training
+// (`plain` in random-trainings.ts), the merges are also compared with those of this trainer.
 //
 //   npm run suite trainings -- [--against dist/bpe-small] [--binary dist/bpe] [--count 500] [--rule NAME]... [--seed N]
 //

@@ -9,9 +9,9 @@ setDefaultTimeout(600_000);
 
 /** The expected warnings. Each was checked manually and is right. */
 const warnings: Readonly<Record<string, readonly string[]>> = {
-  // The check reports numbers such as "20031218".
+  // The warning is about tokens that are numbers, such as "20031218".
   claude: ["private-data"],
-  // Each letter of flag emoji is spelled by two tokens, which have the same bytes.
+  // For each letter of flag emoji, two tokens have the same bytes.
   "command-r-plus": ["same-bytes"],
 };
 

@@ -1,4 +1,5 @@
-// `npm run suite trainers`: other programs read the ids that `bpe encode --ids-format` writes.
+// `npm run suite trainers`: other programs read the ids that `bpe encode --ids-format` writes, and must get those of
+// the documents, encoded one by one.
 
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";

@@ -41,7 +41,7 @@ test("a range that arrives in pieces of any size gives the words of the whole", 
   }
 });
 
-/** With an object for each of millions of records, garbage would grow faster than it is freed. */
+/** If each of millions of records had an object, garbage would grow faster than the collector frees it. */
 test.skipIf(isSmallScale)("no record allocates an object", () => {
   const take = spyOn(Pretokens.prototype, "take");
   const inputs = findInputs([

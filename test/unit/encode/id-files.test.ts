@@ -539,7 +539,7 @@ describe("shards that exist", () => {
     symlinkSync(put(home, "other.json", "{}"), join(home, "c.json"));
     giveAway(join(home, "c.json"));
     expect((await refusalOf(again())).message).toInclude("symbolic link");
-    // Files of another user are used if only owner and group may write here.
+    // Files of another user are used if only the owner and the group of their directory may write in it.
     rmSync(join(home, "c.json"));
     for (const name of readdirSync(home)) chownSync(join(home, name), 0, 0);
     for (const name of readdirSync(home)) if (name.startsWith("c_")) rmSync(join(home, name));

@@ -482,7 +482,7 @@ test("tokenizers with the same pattern share the counting of a text that has non
 });
 
 const nfc = await changed((json) => Object.assign(json, { normalizer: { type: "NFC" } }));
-/** A tokenizer without the second half of its merges and their tokens. */
+/** A tokenizer without the second half of its merges, and without the tokens that these merges make. */
 const half = await changed(({ model }) => {
   for (const merge of model.merges.splice(model.merges.length / 2)) {
     delete model.vocab[(merge as string[] & string).length === 2 ? (merge as string[]).join("") : ""];

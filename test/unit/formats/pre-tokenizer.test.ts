@@ -54,7 +54,7 @@ const split = (pattern: string | object, behavior = "Isolated", invert = false):
   ...{ behavior, invert },
 });
 
-/** Returns a function that cuts like HF, or undefined if HF refuses the steps. */
+/** Returns a function that cuts a text like HF, or undefined if HF refuses the steps. */
 function huggingfaceEnds(steps: readonly Step[]): ((text: string) => number[]) | undefined {
   const root = {
     version: "1.0",

@@ -53,7 +53,7 @@ function madeMerges(random: (below: number) => number, text: string): [string, s
   return merges;
 }
 
-/** `truncate` and `chunks` in simple code, without normalization or a prefix space. */
+/** `truncate` and `chunks` in simple code, for tokenizers without normalization or a prefix space. */
 class NaiveCuts {
   readonly ends: number[];
 

@@ -6,7 +6,7 @@ import { type NaiveOptions, type NaiveWords, textsOf } from "./naive.ts";
 
 type Text = ReturnType<typeof textsOf>[number];
 
-/** Parity-aware training: every pair of every language is counted again for each merge. */
+/** Learns merges by parity-aware training. Counts every pair of every language again for each merge. */
 export function naiveParity(
   languages: readonly NaiveWords[],
   dev: readonly NaiveWords[] | null,

@@ -258,7 +258,8 @@ describe("edges", () => {
     let step = training.next();
     for (; !step.done; step = training.next()) sliceCount++;
     expect(step.value).toEqual(whole);
-    // Layout, counting, tallying, storing and lists take 60,000 steps each, growing the table at least 57,000.
+    // Layout, counting, tallying, storing and lists take 60,000 steps of work each. Growing the table takes at least
+    // 57,000 more.
     expect(sliceCount).toBeGreaterThan((5 * 60_000 + 57_000) / sliceWork);
   });
   test("any number of threads finds the same pairs in a text, and so do their helpers", () => {

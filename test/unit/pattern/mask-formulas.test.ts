@@ -152,7 +152,8 @@ test("a pattern that no formula fits exactly has none", () => {
   const tooFew = [
     String.raw`\w+|[^\w\s]+|\s+`,
     String.raw`\s|\S+`,
-    // From here on, a pattern differs from a family in one thing. Here: words of at most five letters.
+    // From here on, each pattern differs from a family of patterns in one thing, which its comment names. The first has
+    // words of at most five letters.
     String.raw` ?\p{L}{1,5}| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`,
     // One contraction more.
     String.raw`'s|'t|'re|'ve|'m|'ll|'d|'x| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`,
@@ -479,7 +480,8 @@ const explained = [
   `gpt2: before 0, change ${atEndOfBefore}`,
   `deepseek: before 1, change ${atEndOfBefore}`,
   `deepseek: before 2, change ${atEndOfBefore}`,
-  // The apostrophe begins a pretoken even without `first`; in `modern`, its letters begin none even without `inside`.
+  // The apostrophe of a contraction begins a pretoken even without `first`. In `modern`, the letters of a contraction
+  // begin none even without `inside`.
   "gpt2: contractions 0, change 2",
   "modern: contractions 0, change 2",
   "modern: contractions 0, change 3",

@@ -41,8 +41,9 @@ export function huggingfaceOracle(pattern: { name: PatternName | null; sources: 
 }
 
 /**
- * Cuts these texts with tiktoken by the published pattern. tiktoken returns only tokens, but a pretoken that is in the
- * vocabulary is one token. So with every substring of every text as vocabulary, its tokens are its pretokens.
+ * Returns an oracle that cuts these texts with tiktoken by the published pattern. tiktoken returns only tokens, but a
+ * pretoken that is in the vocabulary is one token. So with every substring of every text as vocabulary, its tokens are
+ * its pretokens.
  */
 export function tiktokenOracle(
   source: string,

@@ -15,7 +15,10 @@ const parts = tokenizerOfJson(Buffer.from(JSON.stringify(json)), "made");
 const partCount = 9;
 const headBytes = 56 + 8 * partCount;
 
-/** Returns an image's bytes, the places of its parts, and functions that return parts. */
+/**
+ * Returns an image's bytes, the places of its parts, and two functions that return a part: as numbers (`words`) and as
+ * bytes (`part`).
+ */
 function opened(image: Uint8Array) {
   const bytes = Buffer.from(image.buffer, image.byteOffset, image.length);
   const partAt = (i: number) => [bytes.readUInt32LE(56 + 8 * i), bytes.readUInt32LE(60 + 8 * i)] as const;

@@ -10,8 +10,8 @@ import type { TokenTable } from "../../../src/tokenizer/token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "../../../src/tokenizer/tokenizer-parts.ts";
 
 /**
- * Token i is text[starts[i] .. ends[i]). In characters, a token spans every character that has a byte in it: "é" as two
- * tokens is [0, 1) twice.
+ * The positions of the tokens in a text: token i is text[starts[i] .. ends[i]). In characters, a token spans every
+ * character that has a byte in it, so "é" as two tokens is [0, 1) twice.
  */
 export type Offsets = { readonly starts: Uint32Array; readonly ends: Uint32Array };
 
@@ -20,7 +20,7 @@ export type OffsetUnit = "bytes" | "characters";
 export class OffsetFinder {
   private readonly added: ReadonlyMap<number, AddedToken>;
 
-  /** Throws a UserError if the tokens may not have the bytes of the text. */
+  /** Throws a UserError for a tokenizer whose tokens do not always have the bytes of the text. */
   constructor(private readonly parts: TokenizerParts) {
     const obstacle = obstacles.toOffsets(parts);
     if (obstacle !== undefined) throw new UserError(obstacle);

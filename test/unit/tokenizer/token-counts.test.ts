@@ -188,7 +188,8 @@ test("half the size is found even if some merges add no token, and is absent bel
   const { half } = tokenCounting.factsOf(tokenCounts, vocabulary);
   const first = merges.left.findIndex((left, k) => left === 97 && merges.right[k] === 98);
   expect(first).toBeLessThan(100);
-  // 256 bytes, the special token "ab", and 172 merges, of which "a b" adds no token: 428.
+  // The 428 tokens are 256 bytes, the special token "ab", and the tokens of the first 172 merges, of which "a b" adds
+  // none.
   expect(half).toEqual({
     vocabSize: 428,
     bytesPerToken: tokenCounts.tokensAfter[0]! / tokenCounts.tokensAfter[428 - 256]!,

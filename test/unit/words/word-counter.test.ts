@@ -145,7 +145,7 @@ describe("words that differ in a regular way", () => {
     [1, (slots, pos) => slots[pos]! << 32n],
   ];
 
-  /** Returns the average number of slots that a search for a key examines. */
+  /** Returns the average number of slots that a search for a key of the table examines. */
   function meanProbes({ kernel: { exports, memory } }: WordCounter, kind: number): number {
     const [slotParts, hashAt] = tables[kind]!;
     const slots = new BigUint64Array(

@@ -148,8 +148,8 @@ describe.each(formats)("records of $name", ({ name, options, made, documentsOf, 
         ]);
       }
     }
-    // The engine limits the size of all memories together, and threads that have ended release theirs only a moment
-    // later. So this waits, before more threads start.
+    // The engine limits the size of all memories together, and threads that have ended release their memories only a
+    // moment later. So the test waits until they have.
     await Bun.sleep(300);
     Bun.gc(true);
   });
