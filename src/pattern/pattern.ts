@@ -24,8 +24,7 @@ export const forTexts = ({ sources, compiled, lineWise }: ResolvedPattern): Comp
 
 /**
  * Resolves the value of `--pattern`. A value of only letters, digits, `-`, `_` and `.` is a name, and any other value
- * is a regular expression. An expression for HF's engine is translated here, so that `sources` always has the same
- * dialect.
+ * is a regular expression. An expression for HF's engine is translated, so that `sources` always has the same dialect.
  */
 export function resolve(
   text: string,

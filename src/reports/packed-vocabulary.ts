@@ -188,8 +188,8 @@ function noSteps(first: number, count: number): Int32Array {
 }
 
 /**
- * Returns the `step` of each id (see PackedVocabulary): its distance from the previous id plus 1, modulo `idLimit`. The
- * steps of consecutive ids are 0, which compresses well.
+ * Returns the `step` of each id (see PackedVocabulary): the id minus the expected id, modulo `idLimit`. The expected id
+ * is 0 at first, and then the previous id + 1. So the steps of consecutive ids are 0, which compresses well.
  */
 function stepsOf(ids: Int32Array, idLimit: number): Int32Array {
   const steps = new Int32Array(ids.length);

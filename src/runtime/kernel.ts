@@ -107,7 +107,10 @@ const commonBytes = 2 ** 28;
 /** The smallest size of a memory with regions. */
 const smallestWholeBytes = 2 ** 26;
 
-/** The bytes of the memories in which this thread has created kernels here since it last collected garbage. */
+/**
+ * The bytes of the memories in which `createWithRegions` has created kernels on this thread since it last collected
+ * garbage.
+ */
 let openedBytes = 0;
 
 /**
@@ -136,8 +139,8 @@ export function wholeMemoryBytes(
   memoryCount = embedded.availableParallelism() + 1,
   machineBytes = embedded.totalmem(),
 ): number {
-  // The engine limits the sum of all memories, written or not, to three times the machine's memory. So they get twice
-  // the machine's memory together.
+  // The engine limits the sum of all memories, written or not, to three times the machine's memory. So each gets its
+  // share of no more than twice the machine's memory.
   const mostBytes = Math.min((2 * machineBytes) / memoryCount, largestPageCount * pageBytes);
   let sizeBytes = smallestWholeBytes;
   while (sizeBytes < Math.max(wantedBytes, commonBytes) && 2 * sizeBytes <= mostBytes) sizeBytes *= 2;

@@ -1,5 +1,5 @@
-// What embedded.browser.ts and embedded.wasm-files.ts have in common: the two libraries that have neither files nor
-// threads.
+// The properties of the host that embedded.browser.ts and embedded.wasm-files.ts share, because both libraries have
+// neither files nor threads.
 
 export const availableParallelism = (): number => 1;
 export const totalmem = (): number => 2 ** 32;

@@ -204,7 +204,7 @@ export function tryWrite<T>(path: string, write: () => T): T {
  * run takes over the file. The file's content is for messages, and for processes that cannot lock files (Node).
  */
 export type Lock = {
-  /** Whether the lock is held. If not, locks do not work here, so a second run is not excluded. */
+  /** Whether the lock is held. If not, files cannot be locked at this place, so a second run is not excluded. */
   readonly isHeld: boolean;
   /** Releases the lock. May be called at any time, and more than once. */
   release(): void;

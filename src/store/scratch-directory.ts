@@ -105,7 +105,7 @@ const attemptsMax = 100;
 
 /**
  * Locks the lock file of a directory, and returns its descriptor. Returns null if another process holds the lock, if
- * the file was replaced or removed meanwhile or is not a regular file, or if locks do not work here and the directory
+ * the file was replaced or removed meanwhile or is not a regular file, or if files cannot be locked and the directory
  * may be left over from another run (`isLeftOver`).
  */
 function lockIn(directory: string, isLeftOver = false): number | null {

@@ -61,8 +61,8 @@ export type FormerResults = {
 };
 
 /**
- * Keeps or removes the replaced result, and removes the oldest kept results, of which `keepCount` stay. Without
- * `keepCount`, all results that were kept before stay.
+ * Keeps or removes the replaced result, then removes the oldest kept results until `keepCount` are left. Without
+ * `keepCount`, the replaced result is removed, and all results that were kept before stay.
  */
 function settleFormer(former: string | null, place: Place, keepCount: number | undefined): FormerResults {
   const isKept = former !== null && keepCount !== undefined && keepCount > 0;

@@ -11,8 +11,8 @@ export type RunOutput = {
   /** A path, or an open descriptor as a number. */
   readonly path: string | number;
   /**
-   * A file is replaced, and so is a directory that holds an earlier result. A log is appended to. A cache is a
-   * directory into which only this program writes.
+   * How the output is written: a file is replaced, and so is a directory that holds an earlier result; a log is
+   * appended to; a cache is a directory into which only this program writes.
    */
   readonly kind: "file" | "directory" | "log" | "cache";
 };

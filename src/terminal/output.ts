@@ -148,7 +148,7 @@ export class Output {
     else if (this.mode !== "none" && estimatedBytes >= worthTellingBytes) this.line(`bpe: ${message}`);
   }
 
-  /** Reports that another run is writing the output, and that this run waits for the other one's end. */
+  /** Reports that another run is writing the output, and that this run waits until the output is free. */
   waitFor(path: string, holder: outputLock.Holder): void {
     const message = `waiting: "${path}" is being written by ${outputLock.describeHolder(holder)}`;
     this.log?.line(message);

@@ -34,8 +34,8 @@ export interface Taker {
   /** Takes a space that is inserted here, and is not in the text. */
   takeSpace?(): void;
   /**
-   * Called when bytes [start, end) of the text were normalized to `newSize` other bytes. This happens for each change
-   * if changes were requested (`TextChain.open`), and may also happen otherwise if the text has segments.
+   * Called when bytes [start, end) of the text were normalized to `newSize` other bytes: for each change if the caller
+   * asked for changes (`TextChain.open`), and sometimes for a text in segments even if the caller did not.
    */
   change?(start: number, end: number, newSize: number): void;
 }

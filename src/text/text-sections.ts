@@ -219,8 +219,8 @@ export class TextSections {
 }
 
 /**
- * Returns the error for a kernel whose memory cannot grow. If few bytes are pending, the error says that the tables of
- * tokens and normalization do not fit, because the text cannot be the reason.
+ * Returns the error for a kernel whose memory cannot grow. If few bytes are pending, the tables of tokens and
+ * normalization did not fit; otherwise a long run of pending bytes did not.
  */
 function noMemoryFor(pendingBytes: number): UserError {
   const what =
