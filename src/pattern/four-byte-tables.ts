@@ -211,7 +211,7 @@ class VectorSet {
     this.links = new Int32Array(countMax);
   }
 
-  /** Returns the id of a vector, which is added if it is new. Returns -1 if a new vector finds the set full. */
+  /** Returns the id of a vector, which is added if it is new. Returns -1 if the vector is new and the set is full. */
   idOf(vector: Int32Array): number {
     const { length, vectors, heads, links } = this;
     let hash = 0;

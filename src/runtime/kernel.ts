@@ -53,8 +53,8 @@ export function adoptModule(module: WebAssembly.Module): void {
 
 /**
  * Creates a kernel in the given memory, which other kernels may share, or else in a memory of its own. A memory of its
- * own reserves as much address space as the system allows, up to 4 GB, which costs nothing until it is written. It is
- * shared, because only shared memories never move.
+ * own reserves as much address space as the system allows, up to 4 GB, which costs nothing until it is written. It is a
+ * shared memory, because shared memories never move.
  */
 export function create(memory = largestMemory(largestPageCount, smallestPageCount, () => 1)): Kernel {
   const { exports } = new WebAssembly.Instance(sharedModule(), { env: { memory, abort } });

@@ -53,8 +53,8 @@ export type Cutting = {
 };
 
 /**
- * Returns a cutting all of whose added tokens are special. They are found first; the sections between them are
- * normalized, if `normalization` is given, and cut by the pattern.
+ * Returns a cutting whose added tokens are all special. They are found first; the sections between them are normalized,
+ * if `normalization` is given, and cut by the pattern.
  */
 export const plain = (
   pattern: CompiledPattern,

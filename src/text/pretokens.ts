@@ -135,8 +135,8 @@ export class Pretokens {
   }
 
   /**
-   * Takes the last pretoken before `end`, whose end depends on the character at `end`. That character itself is not
-   * taken.
+   * Takes the last pretoken before `end`. The character at `end` decides where that pretoken ends, but is not taken
+   * itself.
    */
   lookAhead(end: number, limit: number): void {
     this.taker.kernelTook(this.kernel.exports.lookAhead(end, limit));
