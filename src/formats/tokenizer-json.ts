@@ -202,7 +202,8 @@ function tokenizerConfigJson(tokenizer: FinishedTokenizer): Uint8Array {
 /**
  * Returns the field that says whether bos is put before texts. It is for llama.cpp, which puts bos before texts of a
  * llama3 or tekken model if the field is missing. Unless bos was requested, the field is copied from the configuration
- * of --like. If that lacks it, and the post-processor of --like adds tokens to a text, it is left out.
+ * of --like. If that configuration lacks the field, but the post-processor of --like adds tokens to a text, the field
+ * is left out.
  */
 function addsBosField({ model, like }: FinishedTokenizer): { add_bos_token?: unknown } {
   const { add_bos_token: stated } = like?.config ?? {};

@@ -102,8 +102,8 @@ type TrainingOptionsRecord = TokenLimits & {
   /** The size of the vocabulary. In the common record of several vocabularies, the largest size. */
   readonly vocabSize: number;
   /**
-   * The sizes of all vocabularies, ascending. Present only in the common record of several vocabularies. Each of them
-   * also has a directory with a record of its own.
+   * The sizes of all vocabularies, ascending. Present only in the common record of several vocabularies. Each of these
+   * vocabularies also has a directory with a record of its own.
    */
   readonly sizes?: readonly number[];
   readonly specialTokens: readonly string[];

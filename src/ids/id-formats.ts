@@ -216,8 +216,8 @@ function* olmoIndex(all: Float64Array): Generator<Uint8Array> {
 }
 
 /**
- * Returns three lines: the tokenizer's name and the size of an id in bytes; the exact number of ids; and this number
- * for people to read.
+ * Returns three lines: `bpe`, in place of the tokenizer's name, and the size of an id in bytes; the exact number of
+ * ids; and this number for people to read.
  */
 const datatroveFacts = (idCount: number, type: IdType) =>
   `bpe|${idWriters.idBytes(type)}\n${idCount}\n${formatBytes(idCount).replace("B", "T")}`;

@@ -12,7 +12,7 @@ import * as jobs from "./job.ts";
 
 /** A job as seen from the main thread: its tasks, the threads that do them, and the sink for their results. */
 export type Job<Setup, Part extends OutputPart, Found, Rest, Common = never> = {
-  /** The name by which workers load the job (src/main/worker.ts); messages have it, too. */
+  /** The name by which workers load the job (src/main/worker.ts). Messages show it, too. */
   readonly name: JobName;
   /** Starts the job's work in the main thread, as workers start it in theirs. */
   readonly start: StartThread<Setup, Part, Found, Rest, Common>;

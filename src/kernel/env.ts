@@ -9,8 +9,8 @@
 declare function poll(): void;
 
 /**
- * Returns the number of ids of bytes [start, end) of the text that text/cuts.ts is cutting. If it exceeds `limit`, any
- * number above `limit` may be returned.
+ * Returns the number of ids of bytes [start, end) of the text that text/cuts.ts is cutting. If the number exceeds
+ * `limit`, the host may return any number above `limit`.
  */
 export declare function countIds(start: u32, end: u32, limit: u32): u32;
 
@@ -18,7 +18,7 @@ const stepsMask: u32 = (1 << 16) - 1;
 
 /**
  * Polls the host once every 65,536 steps of a loop. `step` counts from 0, and a step must take at most a microsecond.
- * Modules with threads do not import `poll`, so there it does nothing.
+ * In modules with threads, which do not import `poll`, this function does nothing.
  */
 export function pollAtStep(step: u32): void {
   if (!ASC_FEATURE_THREADS && (step & stepsMask) === stepsMask) poll();

@@ -129,7 +129,10 @@ function markBytePairs(isMerged: usize, byteOf: usize, lefts: usize, rights: usi
   }
 }
 
-/** Adds the positions of adjacent bytes that some merge joins. The others, which are most, are left out. */
+/**
+ * Adds the positions of adjacent bytes that some merge joins. Other positions are left out, because most pairs of bytes
+ * are joined by no merge.
+ */
 function addBytePairs(isMerged: usize): void {
   for (let i = 1; i < size; i++) {
     if (isStartAt(i) || idAt(i) === noToken) continue;

@@ -4,9 +4,10 @@ import { letters, topBits, within } from "../masks/mask-operators";
  * Decides at most positions of ASCII lines whether there is a cut (never-merged.ts), 64 positions at a time, by masks.
  * Bit i is the position before byte i of a block.
  *
- *   - Between a visible character and a following space there is a cut, because only late merges cross that position.
- *   - Before a letter after a letter or a space no cut is made, except for a capital after a small letter. A cut is
- *     hardly ever possible there, and a missed one changes no id.
+ *   - Between a visible character and a following space there is a cut, because no merge except late ones crosses that
+ *     position.
+ *   - Before a letter that follows a letter or a space no cut is made, because a cut is hardly ever possible there. A
+ *     possible cut that is not made changes no id. The exception is a capital that follows a small letter.
  *   - All other positions are `asked`: they are looked up one by one.
  */
 

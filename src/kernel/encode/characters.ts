@@ -199,16 +199,16 @@ function learn(character: usize, around: u64, isThree: bool, isSpaced: bool): vo
       at = symbol;
     }
     if (best === noRank) return;
-    // Before this merge, a half at an edge of the character was a fragment. So notes the neighbouring bytes that could
-    // have taken it first.
+    // If a half of this merge is at an edge of the character, it is a fragment. Notes the neighbouring bytes that could
+    // have taken the fragment before this merge.
     if (at === symbols && !isSpaced)
       before |= takers(
         beginningOf(load<u32>(at, 4) === 1 ? (1 << 24) | first : (2 << 24) | (first << 8) | second),
         best,
       );
     if (at + 8 === symbols + ((count - 1) << 3)) {
-      // Here the space merges with the whole character. That is no fragment, so no row has the bytes that could take it
-      // first. The element stays `manyIds`, so that such words are merged from their bytes.
+      // The space merges with the whole character. That is no fragment, so no row says which following bytes could have
+      // taken the character before. The element stays `manyIds`, so that such words are merged from their bytes.
       if (load<u32>(at, 12) === byteCount) return;
       const last = isThree ? third : second;
       after |= takers(

@@ -147,8 +147,8 @@ export function wordIdsAddress(): usize {
 }
 
 /**
- * Appends the ids of the words between `endCount` ends, which the word cache has or which are merged. Returns false if
- * memory runs out.
+ * Appends the ids of the words between `endCount` ends: takes them from the word cache, and merges the words that the
+ * cache lacks. Returns false if memory runs out.
  */
 function encodeEnds(ends: usize, endCount: u32, room: usize): bool {
   for (let left = endCount - 1; left > 0; ) {
@@ -218,8 +218,8 @@ let unkeptCount: u32 = 0;
 
 /**
  * Returns the result of a word that was missing when its batch was looked up. If the word has been cached since then,
- * finds it there; otherwise merges it, and caches it if it can. If it cannot, it returns `missing` and sets
- * `unkeptCount`.
+ * finds it there; otherwise merges and caches it. Returns `missing` if the word cannot be cached; `unkeptCount` is then
+ * the number of its ids at `wordIds`, or `noRoom`.
  */
 function resolve(start: usize, length: u32, room: usize): u64 {
   if (length <= shortBytesMax) {

@@ -75,7 +75,10 @@ const chunkWords: u32 = chunkIdsMax / 64 + 1;
 /** `mergeFew` merges segments of five to this many ids; merge-word.ts merges longer ones. */
 const fewIdsMax: u32 = isSmallScale ? 6 : 16;
 
-/** A group of several pretokens has at most this many bytes; a group of a single pretoken may have more. */
+/**
+ * The late merges of a group of pretokens are made together. The pretokens of a group have at most this many bytes in
+ * all, unless the group is a single pretoken.
+ */
 export const groupBytesMax: u32 = isSmallScale ? 32 : 1 << 15;
 
 function reserveChunk(): bool {
@@ -252,8 +255,8 @@ function mergeChunk<T>(first: usize, count: u32, out: usize, room: usize): usize
 }
 
 /**
- * Lists the segments that have two or more ids, among the `count` ids of the chunk. Keeps the first id of every
- * segment.
+ * Lists the segments that have two or more ids, among the `count` ids of the chunk. Marks the first id of every segment
+ * as kept.
  */
 function listSegments(count: u32): void {
   pairsEnd = pairs;

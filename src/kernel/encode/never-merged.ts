@@ -55,8 +55,8 @@ const byContext: u32 = 2;
 const undecided: u32 = unknown | byContext;
 
 /**
- * The number of bits of a pair's hash that a slot stores. The slot's index is the other bits, so both together identify
- * the pair.
+ * The number of bits of a hash that a slot of `pairAnswers` stores. The slot's index is the other bits, so both
+ * together identify the pair of characters.
  */
 const pairTagBits: u32 = 15;
 /** 2^17 slots, because Chinese text has many pairs of characters. */
@@ -296,8 +296,8 @@ function endAt(index: u32): u32 {
 }
 
 /**
- * Returns the position of the first byte of [from, stop) that is not ASCII; `stop` if all are. Reads up to 15 bytes
- * after `stop`.
+ * Returns the position of the first byte of [from, stop) that is not ASCII; `stop` if there is none. Reads up to 15
+ * bytes after `stop`.
  */
 function findNonAscii(from: u32, stop: u32): u32 {
   for (let at = from; at < stop; at += 16) {
@@ -396,8 +396,9 @@ function threeByteCharacter(at: usize): u32 {
 }
 
 /**
- * Whether the three bytes on each side of `here` allow a cut: 1 or 0; `byContext` if they do unless a whole token
- * begins or ends there. Bytes after the pretoken may be read, too. They can only prevent a cut, which changes no id.
+ * Returns 1 if the three bytes on each side of `here` allow a cut; `byContext` if they do, but a whole token may begin
+ * or end at `here`, where no cut is made; otherwise 0. Also reads bytes after the pretoken. These can only prevent a
+ * cut, which changes no id.
  */
 function answerFor(here: usize, at: u32): u32 {
   if (at < 3) return 0;
@@ -575,7 +576,7 @@ function findEdgesOfCharacters(characters: TokenTable, firsts: usize, lasts: usi
   }
 }
 
-/** Returns the first bytes of the token that two halves make, given the first bytes of each half. All are edges. */
+/** Returns the first bytes of the token that two halves make, given the first bytes of each half, all as edges. */
 function joinFirst(left: u32, right: u32): u32 {
   const leftCount = left >> 24;
   const takenCount = min(contextBytes - leftCount, right >> 24);
@@ -584,7 +585,7 @@ function joinFirst(left: u32, right: u32): u32 {
   return ((left & bytesMask) << (8 * takenCount)) | taken | ((leftCount + takenCount) << 24);
 }
 
-/** Returns the last bytes of the token that two halves make, given the last bytes of each half. All are edges. */
+/** Returns the last bytes of the token that two halves make, given the last bytes of each half, all as edges. */
 function joinLast(left: u32, right: u32): u32 {
   const rightCount = right >> 24;
   const takenCount = min(contextBytes - rightCount, left >> 24);

@@ -62,9 +62,7 @@ export function allowAnyOrder(): void {
   isExact = true;
 }
 
-/**
- * Lookups find only ranks below this one. While the other merges are made, it excludes late merges (late-merges.ts).
- */
+/** Lookups find only ranks below this one. It excludes late merges (late-merges.ts) while all other merges are made. */
 let rankLimit: i32 = noRank;
 
 /** Sets `rankLimit`, and returns the previous one. */

@@ -134,8 +134,8 @@ function clearsFor(table: SlotTable, wordCount: u32, mustClear: bool): bool {
 }
 
 /**
- * Caches a long word in a free slot, if there is room for its record. If not, the table is cleared before the next
- * batch.
+ * Caches a long word in a free slot, if there is room for its record. If not, the table of long words is cleared before
+ * the next batch.
  */
 export function keepLong(slot: usize, hash: u32, start: usize, length: u32, result: u64): void {
   if (!insertLong(long, slot, start, length, hash, result)) areRecordsFull = true;

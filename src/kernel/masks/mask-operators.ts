@@ -26,8 +26,8 @@ export function letters(v: v128): v128 {
 }
 
 /**
- * Extends each seed upwards to the end of its run of bits in `run`. All seeds must be bits of `run`, because the carry
- * of the addition propagates through the runs that have a seed.
+ * Extends each seed upwards to the end of its run of bits in `run`: the carry of the addition propagates through the
+ * run. All seeds must be bits of `run`.
  */
 export function spread(seeds: u64, run: u64): u64 {
   return (((seeds + run) ^ run) | seeds) & run;
@@ -50,8 +50,8 @@ export function backToLeads(bits: u64, continuation: u64): u64 {
 }
 
 /**
- * Copies bits at the first bytes of characters to all of their bytes. `carry` is the bit of a character that began in
- * the previous block.
+ * Copies bits at the first bytes of characters to all of their bytes. `carry` is bit 63 of the result for the previous
+ * block, because a character may continue in this block.
  */
 export function overCharacters(leads: u64, carry: u64, continuation: u64): u64 {
   return leads | spread(((leads << 1) | carry) & continuation, continuation);

@@ -397,8 +397,8 @@ function cursorsOf<T>(index: u32): usize {
 
 /**
  * Begins empty tables of cursors for `pairCount` pairs, one for each part. Returns false if the tables would overwrite
- * the counts of other parts, which are still needed. Then there is only one table, and the first part walks over all of
- * the text.
+ * counts that are still needed, or the lists. Then there is only one table, and the first part walks over all of the
+ * text.
  */
 export function startCursors<T>(pairCount: u32): bool {
   const job = theJob();

@@ -70,9 +70,10 @@ let largePair: u32 = 0;
 let neededEntries: u32 = 0;
 
 /**
- * Starts the engine, which has only the start tokens at first. `mergesWanted` becomes `mergeCountMax`. A merge with
- * more entries than `workOfSlice` is large. A list may be cleaned once its pair has lost more than `shareToClean` of
- * its count (occurrences.ts). `doSmallerWin`: if bytes decide a tie, the smaller ones win (tie-rules.ts).
+ * Starts the engine, which has only the start tokens at first. `mergesWanted` is the maximum of `entryCount`. A merge
+ * is large if its list has more entries than `workOfSlice`. A list may be cleaned once its pair has lost more than
+ * `shareToClean` of its count (occurrences.ts). `doSmallerWin`: if bytes decide a tie, the smaller ones win
+ * (tie-rules.ts).
  */
 export function startEngine(
   mergesWanted: u32,
@@ -268,7 +269,10 @@ export function followMerge(left: u32, right: u32): bool {
  * its best pair, and then all engines merge that pair.
  */
 
-/** The maximum number of records. Once it is reached, the index is rebuilt without the pairs that no longer occur. */
+/**
+ * The maximum number of records. When a merge might need more, the index is rebuilt without the pairs that no longer
+ * occur.
+ */
 let recordsMax: u32 = 0;
 
 /** Sets `recordsMax` from the number of records after indexing. */

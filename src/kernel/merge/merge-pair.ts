@@ -182,8 +182,8 @@ export function settleNeighbours(threshold: u64): f64 {
     const t = seenAt(0, Side.left, k);
     const weight = sumAt(sumsOf(0, Side.left), t).weight;
     replaced += <f64>weight;
-    // If the left neighbour is `id`, this merge made that one, too. The old pair (y, x) between the two occurrences
-    // loses its count when the right neighbours are processed.
+    // If the left neighbour is `id`, this merge made that neighbour, too. The old pair (y, x) between the two
+    // occurrences loses its count when the right neighbours are processed.
     if (t !== boundary && t !== id) loseCount(t, x, weight);
     const isBorn = t !== boundary && weight >= threshold && mayMerge(t, id);
     const listStart = isBorn ? createPair(t, id, weight, countInAllParts(Side.left, t)) : noSlot;
@@ -193,8 +193,8 @@ export function settleNeighbours(threshold: u64): f64 {
     const t = seenAt(0, Side.right, k);
     let weight = sumAt(sumsOf(0, Side.right), t).weight;
     if (t !== boundary) loseCount(y, t, weight);
-    // In "xyxy" the first occurrence has the right neighbour x, but the second occurrence replaces that x. So this
-    // weight does not count for the pair (id, x).
+    // In "xyxy" the first occurrence has the right neighbour x, but the second occurrence replaces that x. `voidWeight`
+    // is the weight of such neighbours, which does not count for the pair (id, x).
     if (t === x) weight -= part.voidWeight;
     const isBorn = t !== boundary && weight >= threshold && mayMerge(id, t);
     const listStart = isBorn ? createPair(id, t, weight, countInAllParts(Side.right, t)) : noSlot;

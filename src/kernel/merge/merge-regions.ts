@@ -186,8 +186,9 @@ export let hasNumbers: bool = false;
 let numberCount: u32 = 0;
 
 /**
- * `first` is the address where the regions begin if the words are records in this memory, otherwise 0. `idLimit` is the
- * number of ids that `numbers` maps, or 0 if it maps none.
+ * Describes where the words are, and what their ids mean. `first` is the address where the regions begin if the words
+ * are records in this memory, otherwise 0. `idLimit` is the number of ids that `numbers` maps to start tokens; 0 if the
+ * ids are start tokens.
  */
 export function describeIds(first: usize, idLimit: u32): void {
   areRecords = first > 0;

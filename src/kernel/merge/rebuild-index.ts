@@ -251,7 +251,8 @@ export function startKeeping(): void {
 const givenStart: u32 = 1;
 
 /**
- * Marks a pair that the first memory keeps, and sets its count to that in all memories, if this memory has the pair.
+ * Marks a pair that the first memory keeps, if this memory has the pair. Sets its count to `count`, the count in all
+ * memories.
  */
 export function keepGivenPair(left: u32, right: u32, count: u64): void {
   const p = findPair(left, right);
