@@ -93,7 +93,8 @@ function buildModel(model: EncodingModel): bool {
   const tellsBytesApart = addJoins(model, scratch, scratch + idsBytes, mayBeLate);
   if (!tellsBytesApart) model.lateRank = model.mergeCount;
   fillByteRanks(model, byteOf);
-  // Unless `tellsBytesApart`, bytes do not determine which ids are adjacent, so nothing may be cut.
+  // Without joins, no pretoken is cut. Unless `tellsBytesApart`, none may be cut, because the bytes of a text do not
+  // determine which ids are adjacent.
   if (!tellsBytesApart || model.cutPlaces === 0) model.joins = 0;
   memory.fill(byteOf, 0, <usize>(scratchCount + 1) * idsBytes);
   return true;

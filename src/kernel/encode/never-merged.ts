@@ -155,7 +155,7 @@ let cutEnds: usize = 0;
 /** The end of `lineEnds`. */
 export let lineEndsEnd: usize = 0;
 
-/** Begins to cut the pretokens between `count` ends, two or more, from index `first` on. */
+/** Begins to cut the pretokens between the `count` ends from index `first` on. `count` is at least 2. */
 export function beginCuts(first: u32, count: u32): void {
   next = first + 1;
   endCount = first + count;
@@ -396,9 +396,9 @@ function threeByteCharacter(at: usize): u32 {
 }
 
 /**
- * Returns 1 if the three bytes on each side of `here` allow a cut; `byContext` if they do, but a whole token may begin
- * or end at `here`, where no cut is made; otherwise 0. Also reads bytes after the pretoken. These can only prevent a
- * cut, which changes no id.
+ * Returns 1 if the three bytes on each side of `here` allow a cut, and 0 if they do not, or if fewer than three bytes
+ * precede `here`. Returns `byContext` if more bytes must be compared, because a whole token may begin or end at `here`.
+ * May read bytes after the pretoken. These can only prevent a cut, which changes no id.
  */
 function answerFor(here: usize, at: u32): u32 {
   if (at < 3) return 0;

@@ -320,8 +320,8 @@ function reserveCounts<T>(part: Part, index: u32, pairCount: u32): bool {
 /**
  * Doubles the number of home slots in place. Returns false, and sets `part.isFull`, if the stretch is too small.
  *
- * The old slots are moved to the end of the table, and read from front to back. The new home of a pair is at or before
- * the slot that is read, which is free once it was read. So the pair finds a free slot at or before that one.
+ * The old slots are moved to the end of the table, and read from front to back. A slot is free once it was read, and
+ * the new home of its pair is at or before it. So the pair finds a free slot at or before the one that was read.
  */
 function growCounts<T>(part: Part, index: u32): bool {
   if (tableBytes<T>(2 * part.countSlots) > stretchBytes()) {

@@ -21,8 +21,8 @@ import { pairWins } from "./tie-rules";
  * lower threshold (rebuild-index.ts).
  *
  * After merge k of K, the threshold is raised to a guess of the count of merge K: `share` of the current top count,
- * times (k / K) ^ exponent. On real text the guess has never been too high. After a guess that is too high, the index
- * is rebuilt, which costs a few walks over the text.
+ * times (k / K) ^ exponent. If the guess is too high, the index is rebuilt later, which costs a few walks over the
+ * text.
  */
 export let threshold: u64 = 1;
 /** Training ends when the best pair has a lower count; at least 1. */

@@ -260,11 +260,10 @@ function findPlace(id: u32): void {
 }
 
 /**
- * Finds the place of a token that begins with the long token `left`. In `sorted`, the tokens with that prefix follow
- * `left`, so the walk starts there. At each step, two numbers are compared: how many bytes sorted[place] has in common
- * with sorted[place - 1] (`shared`), and how many the new token has in common with sorted[place - 1] (`sharedBelow`).
- * If the two numbers differ, they decide the order; only if they are equal are bytes read. So a token that grows step
- * by step to megabytes is cheap to insert.
+ * Finds the place in `sorted` of a new token that begins with the long token `left`. Tokens with that prefix follow
+ * `left`, so the walk starts there. Each step compares how many bytes sorted[place - 1] shares with sorted[place]
+ * (`shared`) and with the new token (`sharedBelow`). If the two numbers differ, they decide the order; bytes are read
+ * only if the numbers are equal. So a token that grows step by step to megabytes is cheap to insert.
  */
 function findPlaceAfter(id: u32, left: u32): void {
   place = placeOf(left) + 1;
