@@ -54,8 +54,8 @@ class Place {
 const placeBytes: u32 = 8;
 
 /**
- * Begins with the text's first `byteCount` bytes as tokens; `byteIds` has the id of each byte. May be called once.
- * Returns false if memory runs out.
+ * Begins with the text's first `byteCount` bytes as tokens; `byteIds` has the id of each byte. Returns false if memory
+ * runs out. Must not be called again.
  */
 export function startTokens(byteCount: i32, byteIds: usize): bool {
   size = byteCount;

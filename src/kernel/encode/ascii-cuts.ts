@@ -1,7 +1,7 @@
 import { letters, topBits, within } from "../masks/mask-operators";
 
 /**
- * Decides at most positions of ASCII lines whether there is a cut (never-merged.ts), 64 positions at a time, by masks.
+ * Decides for most positions of ASCII lines whether there is a cut (never-merged.ts), 64 positions at a time, by masks.
  * Bit i is the position before byte i of a block.
  *
  *   - Between a visible character and a following space there is a cut, because no merge except late ones crosses that
