@@ -76,7 +76,8 @@ export const mergesOf = (directory: string) =>
 /** Returns the processor time that a process has used so far, in milliseconds. */
 export function processorMs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-  // Skips the name, which may contain anything. Fields 14 and 15 are times in hundredths of a second.
+  // The program's name may contain anything, so only what follows it is split: fields from the third on. Fields 14 and
+  // 15 are times in hundredths of a second.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return 10 * (Number(fields[11]) + Number(fields[12]));
 }

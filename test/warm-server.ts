@@ -3,7 +3,8 @@ import { dlopen, ptr } from "bun:ffi";
 import { closeSync, readFileSync, readSync, writeSync } from "node:fs";
 import { run } from "../src/main/run.ts";
 
-// This process runs for long, and compiles as usual from the start (`jitPolicy` in build.ts).
+// This process runs for long, so it compiles as usual from the start, and not later as short runs do (`jitPolicy` in
+// build.ts).
 Bun.unsafe.setJITPolicy(1);
 
 /** Descriptors that the parent has opened: requests are read from the first, and replies written to the second. */

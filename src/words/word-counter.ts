@@ -359,9 +359,9 @@ export class WordCounter {
    * Adds those words of another counter's table that are in this counter's slice. They are in one run of the table's
    * slots, which is copied to the text's region in portions.
    *
-   * Tables of one corpus share most keys, and growing a table costs more than adding to it, so the number of new keys
-   * is estimated from the first portion. This works because slots are in the order of hashes, which are as good as
-   * random.
+   * Tables of one corpus share most keys, and growing a table costs more than adding to it. So the number of new keys
+   * is estimated from the first portion, and this table grows for as many. The first portion is a fair sample, because
+   * slots are in the order of hashes, which are as good as random.
    *
    * This table must grow before anything is added: keys arrive in the order of their hashes, and would cluster at the
    * front of a table that is too small.

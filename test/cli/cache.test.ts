@@ -113,7 +113,7 @@ describe("--cache", () => {
   });
 
   test("continues without it if the disk is full", () => {
-    // No file may grow beyond 1 MB; the entry of this text is larger, the tokenizer is not.
+    // No file may grow beyond 1 MB. The cache's entry for this text is larger, but the tokenizer's files are not.
     const words = Array.from({ length: 300_000 }, (_, i) => ` ${(i * 7919) % 1_000_003}x`);
     put(home, "large.txt", words.join(""));
     const script = `ulimit -f 1024; trap "" XFSZ; "$0" train large.txt -n 260 -o "$1" --cache "$2" -w 1`;

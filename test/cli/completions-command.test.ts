@@ -120,7 +120,8 @@ test("every shell's script has every command, option and word, and equals the co
 });
 
 test("no character of a phrase ends its quotes", () => {
-  // Each line of fish's script is a command, and in zsh's script each specification is quoted.
+  // In both scripts, a quoted phrase ends on the line on which it begins. So each line has an even number of quotes
+  // that are not escaped.
   for (const line of completionScript("fish").split("\n")) {
     expect([line, line.replaceAll(/\\['\\]/g, "").split("'").length % 2]).toEqual([line, 1]);
   }

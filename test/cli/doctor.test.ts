@@ -68,7 +68,7 @@ function damaged(name: string, damage: (files: Files) => void): string {
   mkdirSync(directory);
   const files: Files = {};
   for (const [file, text] of parsed) files[file] = textFiles.includes(file) ? text : JSON.parse(text);
-  // With these files, the damage of one file could be reported as a disagreement between two.
+  // If these files stayed, damage to one file could be reported as a disagreement between two files.
   for (const file of ["vocab.json", "merges.txt", "tokenizer.tiktoken", "training.json", "tokens.tsv"]) {
     if (!keepsAll.has(name)) delete files[file];
   }
@@ -105,7 +105,7 @@ const cutBy =
     json(files).pre_tokenizer = sequence(...steps, byteLevel);
   };
 const gpt4Like = "\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+|\\s+";
-/** Returns the keys of the vocabulary without its four special tokens, the last first. */
+/** Returns the keys of the vocabulary from the last to the first, without the four special tokens at its end. */
 const lastKeys = (files: Files) => Object.keys(json(files).model.vocab).slice(0, -4).reverse();
 function addKey(files: Files, key: string): void {
   json(files).model.vocab[key] = 1500;

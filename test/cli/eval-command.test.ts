@@ -92,11 +92,13 @@ describe("bpe eval", () => {
     expect(cellsOf("vocabulary, tokens")).toEqual(["-", ...[a, b].map((of) => String(of.vocabularySize))]);
     // The texts contain no numbers, so only the two counts of numbers have a value: 0.
     expect(linesOf(...two, "--measure", "all", "--numbers")).toHaveLength(lines.length + 2);
-    // For one tokenizer, texts are columns, and its own measures are in the column of all texts.
+    // For one tokenizer, texts are columns. Measures of the tokenizer itself, such as its vocabulary, are in the column
+    // of all texts.
     const ofOne = linesOf(named[0]!, ...two.slice(2), "--measure", "all");
     expect(ofOne[1]!.trim().split(/ +/)).toEqual(["better", "en", "el", "(all)"]);
     expect(ofOne.at(-3)).toMatch(/^vocabulary, tokens +- +- +- +\d+$/);
-    // With one text, no measure compares texts. Many tokenizers are headed by numbers, with a legend.
+    // With one text, measures that compare texts are left out. The columns of many tokenizers are headed by numbers,
+    // which a legend explains.
     const ofText = linesOf(...named, "--text", english, "--measure", "all");
     expect([ofText.length, ofText.some((line) => line.startsWith("Gini"))]).toEqual([2 + 14 + 3, false]);
     const many = Array.from({ length: 9 }, (_, n) => `tokenizer-${n}=${tokenizers.gpt2}`);

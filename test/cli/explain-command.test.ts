@@ -104,7 +104,7 @@ test("an added token that shares an id with a learned one is named by its text, 
     ["é", [{ id: 0, token: "é" }]],
     ["Ġthe", [{ id: 1, token: "Ġthe" }]],
   ]);
-  // Within words, these ids are the byte e9 and the learned token " the".
+  // In the parts that merges make, the ids 0 and 1 are the byte e9 and the learned token " the".
   const merged = parts.filter(({ kind }: { kind: string }) => kind === "merged");
   expect(merged.flatMap(({ tokens }: { tokens: object[] }) => tokens)).toEqual(
     expect.arrayContaining([

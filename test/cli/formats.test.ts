@@ -45,7 +45,10 @@ const refusals: Readonly<Record<string, Refusals>> = {
     "truncate <tokenizer>": 'PATH" cannot be pruned: it is an image of a tokenizer',
   },
 };
-/** Arguments that are not tokenizers of text, with what commands say of any format. */
+/**
+ * Arguments that take something other than a tokenizer of text, such as merges over ids, with what commands say of a
+ * tokenizer in any format.
+ */
 const ofOtherKinds: Refusals = {
   "verify <dir>":
     'PATH(/training.json" is the record of a converted|" has no training.json|" is not a directory)',

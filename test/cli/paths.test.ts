@@ -381,8 +381,8 @@ test("a path with an odd or a long name works", () => {
   renew();
   const before = listing(home);
   for (const [i, { name, valid, isWritten, lineWith }] of pathArguments.entries()) {
-    // The argument is the manifest of a part. `ids join` finds the part's other files by the manifest's name, so a copy
-    // with another name does not work.
+    // `ids join` takes the manifest of a part, and finds the part's other files by the manifest's name. So a copy of
+    // the manifest with another name does not work.
     if (name === "ids join <file>" || (!isThorough && i % 3 > 0)) continue;
     for (const odd of turns(oddNames, i)) {
       const path = isWritten ? odd + extname(valid) : join(odd, odd + extname(valid));

@@ -131,7 +131,7 @@ describe("a directory of our own", () => {
       "vocab.json",
       "tokenizer.tiktoken",
     ]);
-    // A later run replaces the output, because the record in it lists its files.
+    // A later run may replace this output, because the record in the output lists the output's files.
     expect(prune(directory, "--text", text, "-n", "300", "-o", into).code).toBe(0);
     expect(readJson(into, "training.json")).toMatchObject({ options: { vocabSize: 300 } });
   });

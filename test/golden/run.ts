@@ -5,8 +5,9 @@
 //   npm run suite golden -- --against path/to/other/bpe     shows what differs between two builds
 //   npm run suite golden -- --freeze                        writes the frozen sums and texts again
 //
-// Environment variables: BPE_BINARY is another build than dist/bpe; BPE_GOLDEN_CORPORA a directory of larger corpora.
-// For these, `--frozen FILE.txt` names the file of frozen sums; the frozen texts are in the directory FILE.
+// Environment variables: BPE_BINARY names a build to run instead of dist/bpe, and BPE_GOLDEN_CORPORA a directory of
+// larger corpora. For these, `--frozen FILE.txt` names the file of frozen sums; the frozen texts are in the directory
+// FILE.
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";

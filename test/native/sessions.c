@@ -22,8 +22,8 @@ static int is_same(bpe_tokenizer *tokenizer, const bpe_session *session) {
   return same;
 }
 
-/* Returns whether a fork of the session, from which all but an interval is removed, has as many ids as the interval's
- * bytes have alone. */
+/* Removes all but an interval of the text from a fork of the session. Returns whether the fork then has as many ids as
+ * the bytes of the interval encoded alone. */
 static int is_interval_right(bpe_tokenizer *tokenizer, const bpe_session *session, size_t start, size_t end) {
   size_t kept, count;
   bpe_session *fork = bpe_session_fork(session);

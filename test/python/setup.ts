@@ -81,7 +81,10 @@ for (const [name, packages] of Object.entries(environments)) {
 
 if (!isCore) writeFileSync(join(root, "dist/python-rc/texts.json"), JSON.stringify(sortedTexts()));
 
-/** Groups the texts of test/oracles/real, as programs with another version of Unicode treat some differently. */
+/**
+ * Groups the texts of test/oracles/real, because programs with another version of Unicode treat some of them
+ * differently.
+ */
 function sortedTexts() {
   const texts = commonTexts(Number(process.env.TEST_SEED ?? 12));
   const forms = ["NFC", "NFD", "NFKC", "NFKD"] as const;

@@ -575,8 +575,8 @@ class Encoding(Home):
     def test_parts_that_are_near_go_to_one_instance(self) -> None:
         batch = self.tokenizer._encoder().batch(["a b " * (1 << 16)] * 40, False, True, 2)
         # With two threads, each of the two instances of the kernel owns every other group of 8 texts. One call encodes
-        # 32 texts: three groups of its own instance, and the first group of the other one, which has not begun. Texts
-        # 24 to 31 are still strings.
+        # 32 texts: groups 0, 2 and 4 of the first instance and, because the second one has not begun, its group 1.
+        # Group 3, texts 24 to 31, is still strings.
         self.assertTrue(batch.work())
         self.assertEqual("".join(type(ids).__name__[0] for ids in batch.lists()), "l" * 24 + "s" * 8 + "l" * 8)
         self.assertFalse(batch.work())

@@ -320,7 +320,7 @@ class Replaced(Made):
         # A loaded tokenizer keeps working.
         self.assertEqual(loaded.encode_batch(TEXTS), self.right)
         self.assertFalse((self.home / "x").exists())
-        # A new training of the same tokenizer at the path gives the same ids.
+        # Then the same tokenizer is trained again at this path. The loaded one must still give the same ids.
         bpe.train(self.corpus, 320, special_tokens=[END], output=saved).close()
         self.assertEqual(loaded.encode_batch(TEXTS), self.right)
         self.assertEqual(loaded.encode_file(self.corpus).tolist(), self.tokenizer.encode_file(self.corpus).tolist())

@@ -636,7 +636,8 @@ def _(case, name):
 
 @missing(N, "Precompiled")
 def _(case, name):
-    # HF accepts only SentencePiece's tables, so the name is tested in a file.
+    # HF's constructor accepts only a valid table from SentencePiece. There is none here, so the test writes a
+    # tokenizer.json that names this normalizer.
     root = json.loads(base().to_str())
     root["normalizer"] = {"type": "Precompiled", "precompiled_charsmap": ""}
     with tempfile.TemporaryDirectory() as home:

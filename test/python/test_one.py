@@ -24,7 +24,7 @@ PLAIN, NEW_FORMS, NEWER = TEXTS["plain"], TEXTS["newForms"], TEXTS["newer"]
 
 #: Named patterns that the engine of 1.0 has.
 RUN = ["gpt2", "r50k", "p50k", "gpt4", "o200k", "llama3", "qwen2", "tekken", "nemotron", "deepseek-v3", "none"]
-#: Named patterns that the engine of 1.0 regards as other expressions, and refuses.
+#: Named patterns that the engine of 1.0 lacks: 1.0 loads a tokenizer with one of them, but refuses to encode texts.
 REFUSED = [
     *("cl100k", "nanochat", "qwen3.5", "starcoder", "smollm", "falcon"),
     *("llama3-r2l", "gpt-4o-r2l", "marin", "marin-gpt-4o", "trinity"),

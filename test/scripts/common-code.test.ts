@@ -6,7 +6,7 @@ import { doorless } from "../../scripts/without-doors.ts";
 
 const source = resolve(import.meta.dir, "../../src");
 
-/** Returns, for each dynamically imported function, how many files the program loads before it runs. */
+/** Returns, for each dynamically imported function, how many files the program loads before the function runs. */
 async function fileCounts(plugins: Bun.BunPlugin[], names: readonly string[]) {
   const { outputs } = await Bun.build({
     entrypoints: [`${source}/main.ts`],

@@ -164,8 +164,8 @@ const programs: Record<Format, (source: Source, into: string) => Promise<string[
     const hasLlama = existsSync(join(home, "llama"));
     const holdsMerges = parts.model.beginning === undefined;
     if (!holdsMerges && !hasLlama) return own;
-    // PyPI's gguf takes ten seconds to read a file, so if llama.cpp is there, it only reads one tokenizer of each
-    // family. It can read only files with merges.
+    // PyPI's gguf reads only files with merges, and takes ten seconds for each. So if llama.cpp is there, gguf reads
+    // only the first tokenizer of each family.
     const read = (hasLlama && !isFirst) || !holdsMerges ? null : await oracle(texts, path, "gguf");
     const ids = hasLlama ? await askLlama(put(directory, "texts.json", jsonLines(texts)), path) : read!;
     return ids.map((line, i) => (read === null || line === read[i] ? line : `${line}; gguf: ${read[i]}`));

@@ -4,8 +4,8 @@ import { openTextStream } from "../../../src/corpus/text-stream.ts";
 import { isSmallScale } from "../../../src/runtime/scale.ts";
 
 /**
- * Reads all lines of texts, `bytesMax` bytes at a time. Also returns how often the event loop ran; it is due at every
- * `dueEvery`-th check.
+ * Reads all lines of texts, `bytesMax` bytes at a time. Also returns how often it was asked whether a turn of the event
+ * loop is due, and how many turns there were. A turn is due at every `dueEvery`-th question.
  */
 async function linesOf(texts: Texts, bytesMax: number, dueEvery = Number.POSITIVE_INFINITY) {
   let askCount = 0;

@@ -493,7 +493,7 @@ describe("shards that exist", () => {
     );
     expect(await again({ ifChanged: true })).toMatchObject({ isUnchanged: false });
     expect(filesIn(home)).toEqual(before);
-    // Without shards next to it, the file may be anything, so it is not replaced.
+    // Without shards next to it, the file at the manifest's path may be anything, so it is not replaced.
     for (const name of readdirSync(home)) if (name.startsWith("c_")) rmSync(join(home, name));
     writeFileSync(path, '{"my": "own"}');
     expect((await refusalOf(again({ ifChanged: true }))).message).toInclude("is not a manifest of shards");

@@ -27,7 +27,8 @@ const trainings: readonly { args: readonly string[]; unheld: Record<string, stri
     },
   },
   { args: ["-p", "cl100k", "--compat", "rustbpe"], unheld: {} },
-  // The probe has neither of these special tokens, because tekken.json never recognizes special tokens in text.
+  // tekken.json never recognizes special tokens in text. So this training has two that do not occur in `probe`, the
+  // text that is encoded below.
   { args: ["-p", "tekken", "--special-tokens-first", "-s", "<s>", "-s", "</s>"], unheld: {} },
   {
     args: ["-p", "starcoder", "--compat", "huggingface", "-s", specialTokens[0]!, "-s", "[é漢]"],
@@ -46,7 +47,7 @@ const seeds = put(home, "seeds.txt", "zebra\n");
 const probe = `${content.slice(0, 5000)}a${specialTokens.join("b")}<|reserved_special_token_3|>  \n\n 漢字é zebra 123`;
 let outputs = 0;
 
-/** Runs a command. Returns its output directory and files, without record and tables. */
+/** Runs a command. Returns its output directory and the files in it, except training.json and *.tsv. */
 function made(...args: string[]) {
   const output = join(home, String(outputs++));
   expect(bpe([...args, "-o", output, "-q"])).toMatchObject({ code: 0, stderr: "" });

@@ -403,8 +403,9 @@ function work(): void {
 }
 
 /**
- * Returns, among others, `each`: a generator that works for some time before each value. `turned` counts the pairs of
- * adjacent values between which the event loop ran.
+ * Returns three things. `each` is a generator function that works for some time before each value. `seen` lists, for
+ * each value, how many turns the event loop had made by then. `turned()` counts the values, except the first, before
+ * which the event loop has run since the previous value.
  */
 function slowly<T>(values: readonly T[], onValue: (index: number) => void = () => {}) {
   let turn = 0;

@@ -10,7 +10,7 @@ import { type Random, randomNumbers } from "../../random.ts";
 import { tableOf } from "./made-words.ts";
 
 // HF's npm package trains only with its default options: 30,000 entries, and an alphabet of the characters that occur.
-// These have the same order as in an alphabet of all bytes, so the merges are equal.
+// These characters have the same order as in an alphabet of all bytes, so the merges are equal.
 test("merges equal those of HF's own trainer on made-up text, including ties and repeats", () => {
   for (let seed = 1; seed <= 40; seed++) {
     const random = randomNumbers(seed * 65537);

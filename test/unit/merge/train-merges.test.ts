@@ -45,7 +45,7 @@ function inCharacters(merges: readonly Pair[]): Pair[] {
 }
 
 describe("worked example", () => {
-  // At first "e s" and "s t" have 9 each, and the tie goes to the greater pair, (s, t).
+  // At first "e s" and "s t" have 9 each, and the tie goes to the greater pair, "s t".
   const words = wordTableOf([
     ["low", 5],
     ["lower", 2],

@@ -37,7 +37,7 @@ export function naiveTreeEnds(source: string, text: readonly number[]): number[]
 
 /**
  * Returns the ends of the pretokens in bytes. `parts` are strings and invalid bytes. Each invalid byte is a pretoken.
- * Each string is cut separately, and with `lineWise` each of its lines.
+ * Each string is cut separately or, with `lineWise`, each of its lines.
  */
 export function textbookEnds(
   sources: readonly string[],

@@ -36,8 +36,8 @@ export function naivePieces(text: string, regexps: readonly RegExp[]): string[] 
 }
 
 /**
- * Returns the ends of the pretokens in bytes. Each invalid byte is a pretoken. The text between invalid bytes is cut
- * separately; with `lineWise`, each of its lines is.
+ * Returns the ends of the pretokens in bytes. Each invalid byte is a pretoken. The text between two invalid bytes is
+ * cut separately or, with `lineWise`, each of its lines.
  */
 export function naiveEnds(bytes: Uint8Array, regexps: readonly RegExp[], lineWise = false): number[] {
   const ends: number[] = [];

@@ -125,7 +125,8 @@ test.each([
   const { sources } = readPreTokenizer({ type: "Sequence", pretokenizers: [step, byteLevel] }, "");
   const tree = parsePattern(sources[0]!);
   if (tree.kind !== "set") throw new Error("one character is cut at a time");
-  // The letter between two characters is never cut, so only cut characters become pieces of their own.
+  // The letter a, which is put between the characters, is not in the set. So a character that is not cut stays in one
+  // piece with its neighbours, and only cut characters are pieces of their own.
   const asked = textAbout(tree.set);
   const text = Array.from(asked).join("a");
   const cut = preTokenize(step, text).filter((piece) => piece !== "a" && Array.from(piece).length === 1);

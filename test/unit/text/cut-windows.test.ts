@@ -172,7 +172,8 @@ test("a text may be cut at positions of a window, whatever surrounds the part th
         right: right.toString("latin1"),
       };
       expect({ ...about, sections: joined(first, second) }).toEqual({ ...about, sections: whole });
-      // `makeFollowing` gets only the text after the cut. Its result must begin with the window's next character.
+      // `makeFollowing` gets only the text after the cut. Its result must begin with the character that follows the cut
+      // in the window.
       new Uint8Array(memory.buffer, exports.windowAddress(right.length) >>> 0, right.length).set(right);
       const size = exports.makeFollowing(right.length);
       const following = Buffer.from(new Uint8Array(memory.buffer, exports.followingAddress() >>> 0, size));

@@ -103,7 +103,8 @@ export function madeTrial(base: TokenizerJson, seed: number): Trial {
   };
   const { vocab } = json.model;
   let nextId = Object.keys(vocab).length;
-  // The added tokens below get the next ids, and one may get this id, too.
+  // The added tokens below get ids from `nextId` on, so one of them may get the id of this token of the vocabulary,
+  // too.
   if (random(6) === 0) vocab.Ġfar = nextId + random(4);
   const contents: string[] = [];
   for (let n = 1 + random(6); n > 0; n--) {

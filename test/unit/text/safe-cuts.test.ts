@@ -31,8 +31,8 @@ function kernelOf(parts: ReturnType<typeof tokenizerOfJson>) {
 const edges = [" ", "\n", "  ", "a", "'s", "'", "12", "漢", "é", "\u0301", "Ａ", "ب", "\u3000", "!", "🙂"];
 
 /**
- * Checks that a cut is safe: the text after it has the same ends alone as in the whole text, and the text before it has
- * the same ends with other text after the character at the cut.
+ * Checks that a cut is safe. Cutting only the text after it must give the same pretokens as cutting the whole text. And
+ * the pretokens before it must stay the same, whatever follows the character at the cut.
  */
 function expectSafe(
   parts: ReturnType<typeof tokenizerOfJson>,

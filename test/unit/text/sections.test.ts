@@ -172,8 +172,8 @@ test(`added tokens are found within segments, special ones only in trusted ones:
     const cutting = madeCutting(random);
     const sections = new TextSections(sectionSettings(cutting));
     for (let round = 0; round < 4; round++) {
-      // The text has no ASCII capitals: if normalization lowered them, a part with bytes of several segments could
-      // become one segment or stay several.
+      // The text has no ASCII capitals. If normalization lowered one in a part with bytes of several segments, the part
+      // could become one segment, as in the naive code, or stay several.
       const text = Buffer.from(normalForms.loweredAscii(madeBytes(random, cutting)));
       const segments = madeSegments(random, text);
       sections.open(!segments[0]!.isTrusted, false, true);

@@ -108,7 +108,8 @@ test("an image contains only what its tokenizer needs", () => {
   expect(wordRanges).toBeGreaterThan(100);
   expect(changed.part(4).length).toBe(24 + 16 * single.length + 8 * wordRanges! + contentBytes! + 1);
   expect(changed.part(4).at(-1)).toBe(0);
-  // Such a text goes to the kernel unchanged only with special tokens as text.
+  // A `singleWord` token depends on the text around it. So a text goes to the kernel unchanged (flag 32) only if
+  // special tokens are encoded as text.
   expect(flagsOf({ addedTokens: single })).toBe(1 | 32);
 });
 

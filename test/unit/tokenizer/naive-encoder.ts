@@ -3,8 +3,8 @@ import type { Vocabulary } from "../../../src/tokenizer/vocabulary.ts";
 import { ranksOf } from "../merge/naive.ts";
 
 /**
- * Returns a function that encodes text in simple code: it finds first special tokens, the longest where several match,
- * then GPT-2's words, and then merges these.
+ * Returns a function that encodes text in simple code. It finds special tokens first; where several match, the longest.
+ * It cuts the text between them into GPT-2's words, and merges each word.
  */
 export function naiveEncoder(vocabulary: Vocabulary): (text: string) => number[] {
   const { specialTokens, specialIds, tokenIds, tokenBytes, left, right, mergeCount } = vocabulary;

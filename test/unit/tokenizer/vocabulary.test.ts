@@ -5,7 +5,7 @@ import { randomNumbers } from "../../random.ts";
 import { errorOf } from "../../thrown.ts";
 import { mergesOf, naiveMerges } from "./made-merges.ts";
 
-// The merges are "t h", "th e", " t".
+// The merges are "t" + "h", "th" + "e" and " " + "t".
 const merges = mergesOf([116, 256, 32], [104, 101, 116]);
 
 describe("buildVocabulary", () => {

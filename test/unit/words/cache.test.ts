@@ -65,8 +65,8 @@ test("a plan counts missing contents, adds up the others, and uses a sum if that
     // Contents that occur several times.
     ["ab + aa - , count ", "aaab", "ab", "ab"],
     ["bbcdef +  - b, count ", "bcdef", "bcdef", "bbcdef"],
-    // The sum has only one of the two texts "a", and "a" has no entry. So it must be counted, which gives both, and the
-    // sum is not used.
+    // The corpus has the text "a" twice. The sum has it once, and "a" has no entry. So "a" must be counted anyway,
+    // which gives both occurrences, and the sum is not used.
     [" + b - , count a", "aab", "b", "ab"],
   ] as const) {
     expect(planFor(wanted, entries, ...sums)).toBe(plan);

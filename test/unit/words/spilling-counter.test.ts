@@ -17,8 +17,8 @@ test("the words of the first single inputs stay in memory, and those that do not
     { runOptions: { directory, countsOptions, wordBytesMax: 1e12 } },
     "some",
   );
-  // A table of 200,000 of these words takes 4 MB. Two such tables and the small one stay in memory, and the third is
-  // written.
+  // A table of 200,000 of these words takes 4 MB, and unwritten tables may take 8 MiB together (`unwrittenBytesMax`).
+  // So two such tables and the small one stay in memory, and the third is written.
   const wordCounts = [200_000, 200_000, 200_000, 10];
   for (const [inputIndex, wordCount] of wordCounts.entries()) {
     runToEnd(counter.startTask(inputIndex));
