@@ -176,8 +176,8 @@ export class WordCounter {
   }
 
   /**
-   * Must be called after the kernel itself has counted pretokens, with its result. Throws a UserError if the kernel ran
-   * out of memory, or if the total exceeds 2^53 - 1.
+   * Must be called with the kernel's result after the kernel itself has counted pretokens. Throws a UserError if the
+   * kernel ran out of memory, or if the total exceeds 2^53 - 1.
    */
   kernelTook(done: number): void {
     if (done < 0) throw noRoomForWordsError();
@@ -434,8 +434,8 @@ export class WordCounter {
   }
 
   /**
-   * Whether the words of all tables that are in this counter's slice fit into it. Allows for twice the mean share of
-   * short and middle words, and for all long words.
+   * Whether this counter has room for the words of its slice from all tables. Assumes that the slice has at most twice
+   * the mean share of short and middle words, and possibly all long words.
    */
   hasRoomForSliceOf(all: readonly PackedTables[]): boolean {
     const keyCounts = Object.values(kinds).map(

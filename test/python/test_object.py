@@ -80,7 +80,7 @@ def made_by_hf(draw: random.Random) -> Tokenizer:
             flags["rstrip"] = False
         added.append(AddedToken(name, special=draw.random() < 0.7, **flags))
     if any(token.content[0] == " " for token in added):
-        # An added token that begins with a space is refused together with one that has rstrip.
+        # bpe refuses a tokenizer in which one added token begins with a space, and one has rstrip.
         added = [token for token in added if not token.rstrip]
     wanted = {"initial_alphabet": byte_level.alphabet(), "show_progress": False}
     first = [token for token in added if token.special and draw.random() < 0.5]

@@ -173,7 +173,8 @@ test("merges of equal scores: the left one of two that overlap comes first, and 
     ]),
   );
   expect(overlapping!.jsonObstacle).toBeNull();
-  // "ébéb" comes before "ébéa": where they overlap, in "ébébéa", SentencePiece makes the left one.
+  // The scores are equal. Where the two tokens overlap, in "ébébéa", SentencePiece makes the left one. So the merge of
+  // "ébéb" must come before that of "ébéa".
   const last = overlapping!.merges.right.slice(-2);
   expect([...last]).toEqual([262, 263]);
   const growing = [

@@ -330,8 +330,8 @@ test("special tokens are found, or are text, with one memory, in any order of su
         }
       }
     });
-    // Besides the memories of `alone`, the tokenizer has two: one for texts, and one for the tokens of texts that it
-    // cuts.
+    // Each encoder `alone` makes one memory. The tokenizer makes two: one for texts, and one for the tokens of texts
+    // that it cuts.
     expect(memoryCount).toBe(order.length * 3 + 2);
   }
 });

@@ -105,7 +105,7 @@ function marinPieces(text: string): string[] {
 
 /**
  * Cuts each run between its groups of three. With `cutsBefore`, also cuts before a run whose first group has three
- * characters. Other text stays attached.
+ * characters. Other text stays in one piece with the group next to it.
  */
 function cutRuns(text: string, runs: RegExp, cutsBefore: boolean): string[] {
   const cut = text.replace(runs, (run) => {

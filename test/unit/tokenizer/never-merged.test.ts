@@ -148,8 +148,8 @@ test("a whole token removes the cuts at its own ends, and no others", () => {
     expect(cutsOf(without, "語文漢語")).toEqual([3, 6, 9]);
     expect(cutsOf(cutting, "語文漢語")).toEqual([]);
     expect(cutsOf(cutting, "a文漢a")).toEqual([]);
-    // Next to an ASCII character, a cut is removed if the byte on its other side is the first or the last one of a
-    // whole token.
+    // Between an ASCII character and a byte of another character, a cut is removed if that byte is the first or the
+    // last one of a whole token.
     expect(cutsOf(cutting, "aaa文字")).toEqual([6]);
     expect(cutsOf(cutting, "漢a漢文")).toEqual([7]);
     // These pretokens do not contain the whole token.
