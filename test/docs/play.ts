@@ -113,7 +113,7 @@ function writeTexts(directory: string): void {
 /** Normalizes an output: replaces times, rates, memory and process ids, and joins blanks. */
 export const settled = (text: string): string =>
   text
-    // A small stage prints this line only if it takes long on a busy machine.
+    // A stage prints this line only if it takes long, which a small one does only on a busy machine.
     .replaceAll(/^bpe: \w+ took .*\n/gm, "")
     .replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "TIME")
     .replaceAll(/\b\d{8}T\d{6}Z/g, "TIME")

@@ -19,8 +19,8 @@ test("threads get equal parts of a text, even if cells times threads do not fit 
   expect(planRegions({ exports, memory }, plan, 2 ** 32 - 1)).toBeGreaterThan(0);
   const before = new Uint32Array(memory.buffer, 0, memory.buffer.byteLength / 4).slice();
   exports.startText();
-  // Finds the parts in memory by three adjacent words: `start`, `end` (exclusive) and `next`, which equals `start` at
-  // first.
+  // Finds the parts in memory. Each part has three adjacent 32-bit numbers: `start`, `end` (exclusive) and `next`,
+  // which equals `start` at first.
   const words = new Uint32Array(memory.buffer, 0, before.length);
   const ends = new Map<number, number>();
   for (let i = 0; i + 2 < words.length; i++)

@@ -18,7 +18,10 @@ function joinNaively(token: string, ranks: ReadonlyMap<string, number>): string[
   }
 }
 
-/** Returns the merges that make tokens, and the tokens without a merge, which only whole pretokens become. */
+/**
+ * Returns the merges that make tokens, and the tokens without a merge, which are used only for a pretoken with exactly
+ * their text.
+ */
 function modelNaively(tokens: readonly string[]) {
   const merges: [left: number, right: number, merged: number][] = [];
   const whole = new Map<string, number>();
