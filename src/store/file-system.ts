@@ -19,8 +19,8 @@ export function beginFlush(fd: number): void {
   const libc = host.openLibc("sync_file_range", "__errno_location");
   if (libc === null || libc.sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE) === 0) return;
   const code = lossCodes.get(host.errnoOf(libc));
-  // Subtle: data that cannot be written here is dropped, and a later flush may not report the loss, so it must be an
-  // error now.
+  // Subtle: the system drops data that it cannot write here, and a later flush may not report the loss. So the loss is
+  // an error now.
   if (code !== undefined) throw Object.assign(new Error(`${code}: sync_file_range`), { code });
 }
 
@@ -86,8 +86,7 @@ const flushUnsupportedCodes = new Set(["EINVAL", "ENOTSUP", "EOPNOTSUPP", "ENOSY
  */
 export function exchange(path: string, otherPath: string): boolean {
   const number = callNumbers[process.arch];
-  // `renameat2` is called through `syscall`, because glibc before 2.28 and musl before 1.2.6 lack a function of its own
-  // for it.
+  // `renameat2` is called through `syscall`, because glibc before 2.28 and musl before 1.2.6 have no function for it.
   const call = number === undefined ? undefined : host.openLibc("syscall")?.syscall;
   if (number === undefined || call === undefined) return false;
   const [from, to] = [cString(path), cString(otherPath)];

@@ -99,9 +99,10 @@ export const isLockedHere = (place: Place) => lockedPaths.has(pathOf(place));
 
 /**
  * Recovers what dead runs of this user left next to the place. If nothing is at the place, an old output that was moved
- * aside is moved back, which harms no live run. If this process has the lock of the place, an old output that was to be
- * kept gets its kept name (`keepResult`), and other leftovers are removed. Leftovers of this run itself need no lock.
- * Tests pass `isLocal` to simulate a file server.
+ * aside is moved back. This needs no lock: a live run that is just replacing the output tries again. If this process
+ * has the lock of the place, an old output that was to be kept gets its kept name (`keepResult`), and other leftovers
+ * are removed. Leftovers of this run itself are recovered in the same way, but even without the lock. Tests pass
+ * `isLocal` to simulate a file server.
  */
 export function recoverStaleOutputs(place: Place, isLocal = isOnThisMachine): void {
   for (const name of namesIn(place.parent)) {
@@ -345,7 +346,7 @@ function openLockFile(path: string): { fd: number; isReusable: boolean } | "chan
 }
 
 /**
- * Opens the lock file for writing if that is allowed, because file servers require it for a lock; otherwise for
+ * Opens the lock file for writing, which file servers require for a lock. If this user may not write it, opens it for
  * reading.
  */
 function openForLocking(path: string): number {

@@ -131,7 +131,7 @@ function removeStaleDirectories(parent: string): void {
       if (fd === null) continue;
       removeLocked(path, fd);
     } catch {
-      // Another run is removing the directory, or it cannot be written to. Then it stays.
+      // Another run is removing the directory, or this run may not write to it. This run then leaves it alone.
     }
   }
 }

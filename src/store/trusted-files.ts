@@ -182,7 +182,7 @@ const plainBits = 0o777;
 /**
  * Gives the staged output, open as `fd`, the permissions of the file or directory that it replaces (`former`). If it
  * replaces nothing, it gets `fullMode` masked by the umask. Owner and group are restored as far as the system allows,
- * also for the files inside (`innerFds`). The permissions of another user's file are limited by the umask.
+ * also for the files inside (`innerFds`). If `former` is another user's, its permissions are first masked by the umask.
  */
 export function settlePermissions(
   fd: number,

@@ -87,8 +87,8 @@ export class WrittenPlaces {
   }
 
   /**
-   * Refuses a file, a log or a cache inside a directory that is replaced or inside a cache, and a log that is also
-   * another output. Standard output is never refused.
+   * Refuses a file, a log or a cache that is inside another output: a cache, or a directory that is replaced. Also
+   * refuses a log that is itself another output. Standard output is never refused.
    */
   refuseNesting(): void {
     for (const place of this.places.filter(({ kind, path }) => kind !== "directory" && path !== 1)) {

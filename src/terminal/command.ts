@@ -29,11 +29,11 @@ export type Command = {
   /** The options, in the order of help. */
   readonly options: optionTables.Options;
   /**
-   * Examples for help, of which the first is the simplest. Each topic of help shows the examples with one of the
+   * Examples for help, of which the first is the simplest. A topic of help shows those examples that use one of the
    * topic's options.
    */
   readonly examples: readonly Example[];
-  /** Loads the code that runs the command. Left out for `completions`, whose code needs the list of all commands. */
+  /** Loads the code that runs the command. Left out for `completions`, whose code src/main/run.ts loads. */
   readonly run?: () => Promise<Runner>;
   /** Whether the command always needs the kernel. If so, the kernel is compiled while the command's code is loaded. */
   readonly usesKernel?: boolean;

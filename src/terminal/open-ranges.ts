@@ -30,7 +30,7 @@ export async function openRanges(
   return planned;
 }
 
-/** The maximum size of a plan in bytes: about 400,000 ranges. */
+/** The maximum size of a plan in bytes. Unless paths are long, a range takes 300 to 400 of them. */
 const planBytesMax = 2 ** 28;
 
 /** Reads a plan from a file. Refuses a pipe, which may block, and a device, which may never end. */

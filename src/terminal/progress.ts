@@ -156,7 +156,7 @@ function parts({ unit }: StageProgress, figures: Figures) {
 
 /**
  * Whether the remaining time can be estimated. The start of a stage says little about its speed, so an estimate is
- * shown only after a share of the stage, or after some seconds.
+ * shown only after a tenth of the stage, or after five seconds.
  */
 const canEstimateEnd = ({ share, done, perSecond }: Figures) =>
   done > 0 && (share! >= estimateShareMin || done >= estimateSecondsMin * perSecond);

@@ -80,8 +80,8 @@ const findsNone = ({ addedTokens, specialTokensAsText = false }: Cutting) =>
   addedTokens.every(({ special }) => special && specialTokensAsText);
 
 /**
- * Whether the pattern sees the text between added tokens unchanged. If so, there is no normalization and no prefix
- * space, and added tokens are either never found, or all found in one search, whatever is next to them.
+ * Whether the pattern sees the text between added tokens unchanged. This requires that there is no normalization and no
+ * prefix space. Also, added tokens must be either never found, or all found in one search, whatever is next to them.
  */
 export function isCutUnchanged(cutting: Cutting): boolean {
   const { addedTokens } = cutting;
@@ -153,8 +153,8 @@ export function canBeCutSafely(cutting: Cutting): boolean {
 }
 
 /**
- * Returns where threads may cut a text: at the given `specialTokens` and, if `pattern` is not null, also at safe cuts.
- * With `keepsTextsWhole`, they may cut nowhere.
+ * Returns where threads may cut a text. They may cut nowhere if the result has `keepsTextsWhole`. Otherwise they may
+ * cut at its `specialTokens` and, if its `pattern` is not null, also at safe cuts.
  */
 export function textCutting(cutting: Cutting) {
   const inBytes = (tokens: readonly string[]): Uint8Array[] =>

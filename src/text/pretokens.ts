@@ -34,8 +34,8 @@ export interface Taker {
   /** Takes a space that is inserted here, and is not in the text. */
   takeSpace?(): void;
   /**
-   * Called when bytes [start, end) of the text were normalized to `newSize` other bytes: for each change if the caller
-   * asked for changes (`TextChain.open`), and sometimes for a text in segments even if the caller did not.
+   * Takes a change: normalization replaced bytes [start, end) of the text by `newSize` others. Changes are reported if
+   * the caller asked for them (`TextChain.open`), and for some texts in segments even if it did not.
    */
   change?(start: number, end: number, newSize: number): void;
 }
@@ -135,8 +135,8 @@ export class Pretokens {
   }
 
   /**
-   * Takes the last pretoken before `end`. The character at `end` decides where that pretoken ends, but is not taken
-   * itself.
+   * Takes the last pretoken before `end`. The scanner must read the character at `end` before it can settle that
+   * pretoken. The character itself is not taken.
    */
   lookAhead(end: number, limit: number): void {
     this.taker.kernelTook(this.kernel.exports.lookAhead(end, limit));
@@ -144,7 +144,7 @@ export class Pretokens {
 
   /**
    * Declares that the next search for safe cuts is in a part of a text that was normalized without the rest. No cut is
-   * made in its holes or at its barred positions (src/kernel/text/cut-windows.ts).
+   * made in its holes, which depend on text outside the part, or at its barred positions (`CutWindow`).
    */
   useHoles({ textBytes, holeCount, barredCount }: CutWindow): void {
     this.kernel.exports.useHoles(textBytes, holeCount, barredCount);

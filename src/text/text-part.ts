@@ -6,7 +6,7 @@ export type TextPart = {
   readonly sureEnd: number;
   /** The end of the text to take after the last token. */
   readonly stop: number;
-  /** Bytes before this position may be read. It is above `stop` + 3, or is the text's end. */
+  /** Bytes before this position may be read. It is at least `stop` + `lookaheadBytes`, or is the text's end. */
   readonly limit: number;
   /** Whether the text ends at `stop`. */
   readonly endsText: boolean;

@@ -71,9 +71,9 @@ export interface TextSink {
   /** Takes the next bytes of the section; the caller may overwrite them afterwards. */
   push(bytes: Uint8Array, start: number, end: number): void;
   /**
-   * Ends the section. With `following`, only the part of the section before a safe cut ends: another call or thread
-   * processes the rest. `following` has the first bytes of the rest, normalized; they decide where the last pretoken of
-   * the part ends.
+   * Ends the section or, with `following`, only its part before a safe cut; another call or thread processes the rest.
+   * `following` has the first bytes of the rest, normalized. The scanner reads a character beyond the cut before it can
+   * settle the last pretoken of the part.
    */
   end(following?: Uint8Array): void;
   /**
@@ -89,8 +89,9 @@ export interface TextSink {
    */
   space?(bytes: Uint8Array): void;
   /**
-   * Called when bytes [start, end) of the text were normalized to `newSize` other bytes: if changes were requested
-   * (`notesChanges`), and also for a text in segments if tokens are searched for in the normalized text.
+   * Takes a change: normalization replaced bytes [start, end) of the text by `newSize` others. Changes are reported if
+   * the caller asked for them (`notesChanges`), or if the text has segments and tokens are searched for after
+   * normalization.
    */
   change?(start: number, end: number, newSize: number): void;
 }
@@ -131,8 +132,8 @@ export class TextSections {
   }
 
   /**
-   * Returns the normalized form of `text`, the first bytes after a safe cut, which may decide where the pretoken before
-   * the cut ends. The result is valid until the next call, which must be `open`.
+   * Returns the normalized form of `text`, the first bytes after a safe cut. The scanner reads them before it can
+   * settle the pretoken before the cut. The result is valid until the next call, which must be `open`.
    */
   following(text: Uint8Array): Uint8Array {
     const made = makeFollowing(this.kernel, text);

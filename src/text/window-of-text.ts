@@ -43,8 +43,8 @@ export function makeWindow(
 }
 
 /**
- * Normalizes `text`, the first bytes after a safe cut, because they may decide where the pretoken before the cut ends.
- * Returns undefined if memory runs out. The result is valid until the next call of the kernel.
+ * Normalizes `text`, the first bytes after a safe cut. The scanner reads them before it can settle the pretoken before
+ * the cut. Returns undefined if memory runs out. The result is valid until the next call of the kernel.
  */
 export function makeFollowing(kernel: kernels.TextKernel, text: Uint8Array): Uint8Array | undefined {
   const size = putText(kernel, text) ? kernel.exports.makeFollowing(text.length) : -1;

@@ -63,7 +63,7 @@ function memoryFor({ pattern, addedTokens, model }: EncodingParts, text: Uint8Ar
 
 /** An upper bound of the bytes for the ends of an automaton's pieces. */
 const piecesBytes = 1 << 19;
-/** An upper bound of the bytes for annotating the text of an automaton (src/kernel/scan/annotate.ts). */
+/** An upper bound of the bytes for an automaton that reads annotated text (src/kernel/scan/annotate.ts). */
 const annotatedBytes = 3 << 19;
 /** Bytes for the kernel's arrays of fixed length, and for the pairs of bytes that merge. */
 const fixedBytes = 5 << 18;

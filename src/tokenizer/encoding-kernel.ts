@@ -10,7 +10,7 @@ import {
 import { NoMemory, noMemoryForTokenizer } from "./no-memory.ts";
 
 export type EncodingKernelOptions = {
-  /** Where pretokens may be cut before they are merged. Defaults to `next to foreign bytes`. */
+  /** Where pretokens may be cut before they are merged. By default, only next to non-ASCII bytes. */
   readonly cuts?: CutPlaces;
   /** The maximum growth of memory for long texts and pretokens, in bytes; no limit if left out. */
   readonly growthBytesMax?: number | undefined;

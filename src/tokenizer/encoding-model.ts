@@ -90,7 +90,7 @@ function largestIdOf({ byteIds, merges: { left, right, merged }, wholeTokens }: 
   return [byteIds, left, right, merged, wholeIds].reduce((max, ids) => Math.max(max, maxOf(ids)), 0);
 }
 
-/** Returns the largest number; 0 if there are none. `Math.max` cannot take this many arguments. */
+/** Returns the largest number; 0 if there are none. `Math.max(...numbers)` would fail for a long array. */
 export function maxOf(numbers: ArrayLike<number>): number {
   let max = 0;
   for (let i = 0; i < numbers.length; i++) max = Math.max(max, numbers[i]!);
@@ -111,7 +111,7 @@ export type PackedTokens = {
   readonly ids: Int32Array;
 };
 
-/** Packs tokens, given as a map from their bytes, as Latin-1 text, to their ids. */
+/** Packs tokens. The map has the id of each token under the token's bytes, written as Latin-1 text. */
 export function packTokens(idsByText: ReadonlyMap<string, number>): PackedTokens {
   const starts = new Int32Array(idsByText.size + 1);
   let token = 0;
@@ -145,7 +145,7 @@ const cutPlaces: readonly CutPlaces[] = ["nowhere", "next to foreign bytes", "ev
 const alignment = 64;
 const readAheadBytes = 8;
 
-/** The sizes of the structures' heads, including the fields that the kernel fills in. */
+/** Functions that return the sizes of two heads, of a model and of a token table, with what the kernel fills in. */
 type HeadSizes = Pick<kernels.Kernel["exports"], "modelHeadBytes" | "tokenTableHeadBytes">;
 
 /** Returns the number of bytes that `placeModel` writes. */

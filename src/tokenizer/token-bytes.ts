@@ -14,7 +14,8 @@ import * as tokenTables from "./token-table.ts";
  *   left      Int32Array   mergeCount    the halves that merge k put together, for tokens not kept
  *   right     Int32Array   mergeCount
  *
- * "t h" and "th e" give lengths = [1 × 256, 2, 3], starts = [0 .. 255, 256, 258], kept = 0 .. 255, "th", "the".
+ * The merges "t h" and "th e" give lengths = [1 × 256, 2, 3], starts = [0 .. 255, 256, 258], kept = 0 .. 255, "th",
+ * "the".
  */
 export class TokenBytes {
   constructor(

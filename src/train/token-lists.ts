@@ -52,7 +52,7 @@ const typedPlace: Message = asOption("special-token");
 
 /**
  * Sets the values of `--special-token` to those typed and the tokens in the files of `--special-tokens`, in the order
- * in which both options were typed. If `takesIds` is true, tokens of files with known ids become `TEXT=ID`.
+ * in which both options were typed. If `takesIds` is true, a token whose file states its id becomes `TEXT=ID`.
  */
 export function takeSpecialTokens(
   options: TypedOptions,

@@ -177,7 +177,7 @@ type LearnedFromIds = {
   readonly documentCounts: readonly number[];
 };
 
-/** Returns the summary of `bpe ids train`, which has the same rows in both forms. */
+/** Returns the summary of `bpe ids train`. Its rows are the same in the full and in the short form. */
 export function idsSummary(
   { alphabetSize, mergeCount, symbolCount, tokenCount, documentCounts }: LearnedFromIds,
   record: Pick<trainingRecords.Ids, "timings" | "peakMemoryBytes" | "files">,
@@ -254,8 +254,8 @@ function timeRow(
 }
 
 /**
- * Formats the time of a training and of its parts. Parts that took little time are left out: opening files and
- * numbering tokens in both forms, and writing in the short form.
+ * Formats the time of a training and of its parts. If opening files and numbering tokens took little time, they are
+ * left out. The short form also leaves out writing if that took little time.
  */
 export function timesText(
   textBytes: number,
@@ -425,7 +425,7 @@ function shapesOf({ tokenBytes, mergeCount }: Vocabulary): LearnedShapes {
   return { longestTokens, whitespaceCount, separatorCount };
 }
 
-/** The number of bytes at a token's beginning that decide its shape if the token is not kept. */
+/** If not all bytes of a token are in memory (`TokenBytes`), this many of its first bytes decide its shape. */
 const judgedBytes = 1 << 12;
 
 function shapeOfToken(tokens: TokenBytes, token: number) {

@@ -209,8 +209,8 @@ export async function extensionProduct(
 }
 
 /**
- * Returns the tokenizer that loading the first of the extended files gives, with the base's pattern and normalization,
- * and with its added tokens and the new ones.
+ * Extends the base's files in the first of its formats, and returns the tokenizer that reading them gives. Its pattern
+ * and its normalization are the base's. Its added tokens are those of the base and the new ones.
  */
 function extendedParts(
   { parts }: Base,

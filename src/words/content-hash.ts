@@ -69,7 +69,7 @@ function* hashFile(fd: number, sizeBytesMax: number) {
  */
 export class FileIndex {
   private readonly hashes: Map<string, string>;
-  /** Whether the given content is not a valid index. The index then starts empty. */
+  /** Whether the given content is neither empty nor a valid index. If it is damaged, the index starts empty. */
   readonly isDamaged: boolean;
   private isChanged = false;
 

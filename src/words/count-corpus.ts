@@ -28,8 +28,8 @@ export type CountOptions = {
   readonly ranges?: readonly Range[] | undefined;
   readonly cutting: Cutting;
   /**
-   * Number of counting threads. The main thread is one of them, unless it has to read inputs in order for other
-   * threads, such as streams.
+   * The number of counting threads. The main thread is one of them, unless it has to read inputs, such as streams,
+   * in order for the other threads.
    */
   readonly workerCount: number;
   /** An upper bound of the bytes of text to count, if known. It bounds the memory for words. */
@@ -41,8 +41,8 @@ export type CountOptions = {
   /** Indices of inputs to count separately: in sorted runs of their own, and also in memory if they fit. */
   readonly countedPerInput?: ReadonlySet<number> | undefined;
   /**
-   * From this number of words on, each thread adds up one slice of all threads' words, if memory suffices. If left out,
-   * words are never added up in slices.
+   * With at least this many words, each thread adds up a slice: the words of all threads whose hashes are in its share.
+   * This is done only if memory suffices. If left out, words are never added up in slices.
    */
   readonly slicedWordsLeast?: number | undefined;
   /** Awaited between slices of work; may throw to end the run. The default yields to the event loop. */
@@ -75,7 +75,7 @@ export async function countCorpus(
   const name = nextName();
   if ((ranges ?? inputs).length === 0)
     return { counter: new SpillingCounter(options, name), slices: [], runs: [], statistics, idCounts: [] };
-  // An entry for each worker, for the main thread, and for a worker that replaces the main thread.
+  // An entry for each worker, for the main thread, and for a worker that may replace it (src/jobs/run-tasks.ts).
   const distinctWordCounts = new Float64Array(new SharedArrayBuffer(8 * (workerCount + 2)));
   // When the words are added up, this thread may use the memory of all threads.
   const room = runOptions && { ...runOptions, wordBytesMax: runOptions.wordBytesMax * workerCount };
@@ -242,7 +242,7 @@ const textBytesWithTablesOf = ({ addedTokens }: Cutting) =>
 
 function rangePlanOf(options: CountOptions): RangePlanOptions {
   const { inputs, ranges, cutting, workerCount, chunkSizeBytes } = options;
-  // Threads sort and write the words of each part of an input in `countedPerInput`, so parts are large.
+  // Each thread sorts and writes what it counted of an input in `countedPerInput`. Large ranges make fewer such parts.
   const leastSizeBytes = options.countedPerInput?.size ? largestRangeSizeBytes : smallestRangeSizeBytes;
   const evenSizeBytes = (corpusInputs.totalBytesOf(inputs, ranges) ?? 0) / (workerCount * rangesPerThread);
   const rangeSizeBytes =
