@@ -5,8 +5,8 @@ import { type Place, pathOf, placeOf } from "./output-place.ts";
 import * as stagedFile from "./staged-file.ts";
 
 /**
- * Checks that a result may replace what is at the path: nothing, an empty directory, or an earlier result. Changes
- * nothing, and does not check write permission in the parent.
+ * Checks that a result may be written at the path. There may be nothing, an empty directory, or an earlier result that
+ * can be replaced. Changes nothing, and does not check write permission in the parent.
  */
 export function checkDirectory(path: string): void {
   const place = placeOf(path);
@@ -28,8 +28,8 @@ export function check(directory: string | undefined, files: readonly string[]): 
 const stickyBit = 0o1000;
 
 /**
- * Throws a UserError unless the directory can be replaced. This takes permission to empty the directory and, in a
- * sticky parent such as /tmp, also that the user is root or owns the directory or its parent.
+ * Throws a UserError unless the directory can be replaced. The user must have permission to empty the directory. In a
+ * sticky parent such as /tmp, the user must also be root, or own the directory or its parent.
  */
 function checkReplaceable(place: Place, { uid }: Stats): void {
   const parent = statSync(place.parent);

@@ -104,9 +104,9 @@ function createDirectory(parent: string): Created {
 const attemptsMax = 100;
 
 /**
- * Locks the lock file of a directory, and returns its descriptor. Returns null if another process holds the lock, if
- * the file was replaced or removed meanwhile or is not a regular file, or if files cannot be locked and the directory
- * may be left over from another run (`isLeftOver`).
+ * Locks the lock file of a directory, and returns its descriptor. Returns null in three cases: another process holds
+ * the lock; the file was replaced or removed meanwhile, or is not a regular file; files cannot be locked, and another
+ * run may have left the directory (`isLeftOver`).
  */
 function lockIn(directory: string, isLeftOver = false): number | null {
   const path = join(directory, lockName);

@@ -129,7 +129,7 @@ export class Output {
     this.progress({ stage: "encoding", done, total, unit: "bytes" });
 
   /**
-   * Ends the stage. The time of the stage ends now if `found` states its result, otherwise with its last report of
+   * Ends the stage. Its time counts until now if `found` states its result, otherwise until its last report of
    * progress.
    */
   endStage(found?: string): void {

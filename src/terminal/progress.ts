@@ -13,7 +13,7 @@ export type ProgressMode = "bar" | "plain" | "json" | "log" | "none";
 export type ProgressDisplay = {
   update(progress: StageProgress): void;
   /**
-   * Ends the stage. The time of the stage ends now if it has a result or is incomplete, otherwise with its last report.
+   * Ends the stage. Its time counts until now if it has a result or is incomplete, otherwise until its last report.
    *
    * @param how "took" if the stage is complete, "told below" if it is complete and the summary has its time, "stopped
    * after" if it is incomplete

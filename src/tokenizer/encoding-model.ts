@@ -37,8 +37,9 @@ export type FirstCharacters = {
   /** The tokens that are a single character beyond ASCII. */
   readonly characters: PackedTokens;
   /**
-   * The unknown token, for characters without a token; null if such characters begin as the tokens of their bytes. If
-   * its `id` is `droppedByte`, such characters are dropped. If `isFused` is set, adjacent ones become one token.
+   * The unknown token, with which merging begins for a character without a token; null if it begins with the tokens of
+   * the character's bytes. If the `id` is `droppedByte`, such characters are dropped. If `isFused` is set, adjacent
+   * unknown tokens become one.
    */
   readonly unknown: { readonly id: number; readonly isFused: boolean } | null;
   /**
@@ -145,7 +146,7 @@ const cutPlaces: readonly CutPlaces[] = ["nowhere", "next to foreign bytes", "ev
 const alignment = 64;
 const readAheadBytes = 8;
 
-/** Functions that return the sizes of two heads, of a model and of a token table, with what the kernel fills in. */
+/** Functions that return the size of a model's or a token table's head, with the fields that the kernel fills in. */
 type HeadSizes = Pick<kernels.Kernel["exports"], "modelHeadBytes" | "tokenTableHeadBytes">;
 
 /** Returns the number of bytes that `placeModel` writes. */

@@ -42,7 +42,7 @@ export function layOut(
   const { stateCount } = pattern.automata[0]!;
   if (exports.useSafeCuts(stateCount) === 0 || !tokensToFind.use(kernel, tokens))
     throw noMemoryForTokenizer();
-  // Encoding reads the halves of merges only from the table of pairs, so these arrays are zeroed.
+  // Encoding reads the halves of merges only from the table of pairs. So these arrays are zeroed, to keep images small.
   const [, lefts, rights] = new Uint32Array(memory.buffer, head, 3);
   for (const address of [lefts, rights]) {
     new Int32Array(memory.buffer, address, model.merges.merged.length).fill(0);

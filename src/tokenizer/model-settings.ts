@@ -37,8 +37,8 @@ export type AskedModelSettings = {
 };
 
 /**
- * The settings that a training takes from an existing tokenizer (`--like`): all but its vocabulary and its merges. An
- * id is that in the existing tokenizer; -1 if the token has none there.
+ * The settings that a training takes from an existing tokenizer (`--like`): all but its vocabulary and its merges.
+ * Each `id` is the token's id in the existing tokenizer, or -1 if the token has none there.
  */
 export type Like = {
   /** A path or a name, as typed. */
@@ -50,7 +50,7 @@ export type Like = {
   readonly patternSources: readonly string[];
   readonly normalization: Normalization | null;
   readonly addsPrefixSpace: boolean;
-  /** The trainer that made the tokenizer, by its training.json. HF's if there is none, or for an extended tokenizer. */
+  /** The trainer that training.json names. HF's trainer if there is no such file, or if the tokenizer was extended. */
   readonly compat: Compat;
   /** Whether special tokens have the first ids. Present only if training.json says so. */
   readonly specialTokensFirst?: true;

@@ -350,7 +350,7 @@ export class Cache {
     );
   }
 
-  /** Like `contents`, but undefined as well for a content that is not certain to be the one that was counted. */
+  /** Like `contents`, but also undefined for an input if it is not certain that this content was counted. */
   countedContents(): (cacheDirectory.EntryId | "empty" | undefined)[] {
     return this.contents().map((id) => (id === "empty" || this.statistics.has(id ?? "") ? id : undefined));
   }

@@ -189,8 +189,8 @@ const largestRangeSizeBytes = scaled(1 << 23, 512);
 const rangesPerThread = 16;
 
 /**
- * Whether the main thread also counts. It does not if it reads inputs in order for other threads. With one thread, a
- * single such input is counted where it is read.
+ * Whether the main thread also counts. It does not if it reads inputs, such as streams, in order for other threads.
+ * Exception: with one thread and one input, the main thread reads and counts that input.
  */
 const doesMainCount = ({ inputs, workerCount }: CountOptions) =>
   inputs.every(corpusInputs.canSeek) || (workerCount === 1 && inputs.length === 1);

@@ -76,7 +76,7 @@ const slicedWordsLeast = scaled(1e6, 2);
  */
 const slicedWordsPerThread = scaled(50_000, 1);
 
-/** Returns the total number of words from which on adding up in slices is faster. */
+/** Returns the least total number of words with which adding up in slices is faster; infinity if it never is. */
 export function slicedWordsFor(threadCount: number, coreCount: number): number {
   if (Math.min(threadCount, coreCount) < slicingCores) return Number.POSITIVE_INFINITY;
   return Math.max(slicedWordsLeast, threadCount * slicedWordsPerThread);

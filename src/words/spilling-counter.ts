@@ -94,8 +94,8 @@ export class SpillingCounter {
   }
 
   /**
-   * Must be called after the last word. The words in memory end up in `words`. They move on to a sorted run if some
-   * run, of this thread or among `otherRuns`, is not for a single input, or if another thread needs this memory and
+   * Must be called after the last word. The words in memory end up in `words`. They move on to a sorted run if a run
+   * of this thread or of `otherRuns` may have words of several inputs, or if another thread needs this memory and
    * sorted runs may be written.
    *
    * @param otherRuns the sorted runs of other threads

@@ -71,7 +71,7 @@ const digitZero = 48;
 /** How many bytes of a wrong count an error shows. */
 const shownBytesMax = 40;
 
-/** How many bytes of lines are read at once, unless a line is longer: some milliseconds of work. */
+/** The maximum number of bytes read at once, unless a line is longer. They take some milliseconds of work. */
 const firstCapacityBytes = scaled(1 << 18, 16);
 
 /**
