@@ -22,7 +22,7 @@ export type Command = {
   readonly description: string;
   /** More sentences about the command. */
   readonly details?: string;
-  /** Whether standard input is read if no file is named and it is a pipe or a file. */
+  /** Whether the command reads standard input if no file is named and standard input is a pipe or a file. */
   readonly readsPipe?: boolean;
   /** Options that take the place of files: with one of them, no file is required, and no pipe is read. */
   readonly filesFrom?: readonly string[];

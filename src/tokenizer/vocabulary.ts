@@ -208,7 +208,7 @@ export function reservedTokens(size: number, padTo: number, specialTokens: reado
   return names;
 }
 
-/** Returns the merges of a vocabulary of `size` tokens: the first of the given merges, or all if there are no more. */
+/** Returns the first of the given merges: as many as a vocabulary of `size` tokens takes, or all if they are fewer. */
 export function mergesOfSize(merges: LearnedPairs, vocabulary: Vocabulary, size: number): LearnedPairs {
   const { mergeCount, entries, tokenIds, reservedCount } = vocabulary;
   // With `huggingface`, a merge that spells a special token has that token's id, and adds no entry.
