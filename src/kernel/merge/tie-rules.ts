@@ -30,8 +30,8 @@ import {
 import { pairAt } from "./pair-table";
 
 /**
- * Tie rules: which of two pairs with equal counts is merged first. Each token has a tie key, a number. The pair with
- * the greater left key wins; if the left keys are equal, the one with the greater right key:
+ * Tie rules: which of two pairs with equal counts is merged first. Left tokens are compared first; if they are equal,
+ * right ones. Each token has a tie key, a number, and the greater key wins:
  *
  *   RULE           WINS                                      TIE KEY
  *   greater bytes  greater (bytes of left, bytes of right)   first 8 bytes as one number; equal keys: compare bytes
@@ -44,7 +44,8 @@ import { pairAt } from "./pair-table";
  * replaces each byte by its place in that order.
  *
  *   REGION        ELEMENT  ELEMENTS              MEANING
- *   tieKeys       u64      tokenCapacity         the greater key wins a tie; if keys are equal, bytes are compared
+ *   tieKeys       u64      tokenCapacity         the greater key wins a tie; if keys are equal and the rule
+ *                                                is about bytes, all bytes are compared
  *   startRanks    i32      startCount            the rank of each start token: its id in the imitated trainer, or a
  *                                                negative number if it spells a special token, which then wins
  *                                                against all others. Unused if bytes are compared
@@ -146,19 +147,32 @@ function slotOf(bytes: usize, length: u32): u32 {
   return (hash ^ (hash >> 16)) & (specialSlotCount - 1);
 }
 
-/** Whether pair `p` is merged before another pair `q` with the same count. */
+/**
+ * Whether pair `p` is merged before another pair `q` with the same count. Two tokens may be equal in the tie rule,
+ * because they have the same bytes: then the pair with the older token wins.
+ */
 export function pairWins(p: u32, q: u32): bool {
   const a = pairAt(p);
   const b = pairAt(q);
-  if (a.left !== b.left) return tokenWins(a.left, b.left);
-  return tokenWins(a.right, b.right);
+  if (a.left !== b.left) {
+    const order = tieOrder(a.left, b.left);
+    if (order !== 0) return order > 0;
+  }
+  if (a.right !== b.right) {
+    const order = tieOrder(a.right, b.right);
+    if (order !== 0) return order > 0;
+  }
+  return a.left !== b.left ? a.left < b.left : a.right < b.right;
 }
 
-function tokenWins(a: u32, b: u32): bool {
+/** Returns a positive number if token `a` wins against `b`, a negative number if it loses, and 0 if they are equal. */
+function tieOrder(a: u32, b: u32): i32 {
   const keyA = tieKeyOf(a);
   const keyB = tieKeyOf(b);
-  if (keyA !== keyB) return keyA > keyB;
-  return smallerWins ? compareTokens(a, b) < 0 : compareTokens(a, b) > 0;
+  if (keyA !== keyB) return keyA > keyB ? 1 : -1;
+  // If ids decide ties, equal keys are those of one special, which both tokens spell.
+  if (prefixLengthMax === 0) return 0;
+  return smallerWins ? -compareTokens(a, b) : compareTokens(a, b);
 }
 
 /**

@@ -168,6 +168,48 @@ describe("words of start tokens, with random tuning", () => {
     });
   }
 
+  for (const ties of orders) {
+    test(`${ties} win: tokens that different merges spell alike are equal, and the older one wins`, () => {
+      const spellings = ["a", "b", "c", "ab", "bc", "x"];
+      for (let seed = 1; seed <= rounds(40); seed++) {
+        const random = randomNumbers(seed * 31337);
+        const words = Array.from({ length: 1 + random(30) }, (): [number[], number] => {
+          const word = Array.from({ length: 2 + random(4) }, () => random(spellings.length));
+          return [word, 1 + random(2)];
+        });
+        const known = ["abc", "xabc", "cab"].map((spelling, k) => ({ spelling, rank: -1 - k }));
+        const made = [...spellings];
+        const keys = spellings.map((spelling, id) => keyOf(ties, spelling, id));
+        const wins = (p: readonly [number, number], q: readonly [number, number]) => {
+          for (const side of [0, 1] as const) {
+            const [one, other] = [keys[p[side]]!, keys[q[side]]!];
+            if (one !== other) return ties === "greater bytes" ? one > other : one < other;
+          }
+          return p[0] === q[0] ? p[1] < q[1] : p[0] < q[0];
+        };
+        const naive = naiveMerges(words, spellings.length, {
+          ...{ mergeCount: 40, minFrequency: 1, sizeMax: Infinity, sizeOf: (token) => made[token]!.length },
+          wins: (a, b, c, d) => wins([a, b], [c, d]),
+          make(left, right) {
+            const spelling = made[left]! + made[right]!;
+            const found = known.find((each) => each.spelling === spelling);
+            keys.push(keyOf(ties, spelling, found?.rank ?? made.length));
+            made.push(spelling);
+            return found === undefined;
+          },
+        });
+        const startTokens = {
+          count: spellings.length,
+          spelling: spellingOf(spellings),
+          known: known.map(({ spelling, rank }) => ({ bytes: bytesOf(spelling), rank })),
+        };
+        const options: MergeOptions = { mergeCount: 40, compat: "cs336", ties, startTokens, minFrequency: 1 };
+        const merges = train(tokenWordsOf(words, spellings.length), options, makeTuning(random));
+        expect({ seed, merges: pairsOf(merges) }).toEqual({ seed, merges: naive });
+      }
+    });
+  }
+
   test("100,000 existing tokens are looked up, not scanned, for each new token", () => {
     const spellings = Array.from({ length: 100_000 }, (_, k) => `<|extra_${k}|>`);
     const known = spellings.map((spelling, rank) => ({ bytes: bytesOf(spelling), rank }));
