@@ -51,7 +51,8 @@ export const isEmpty = (task: Task) => task.kind === "range" && textBytesOf(task
  * page, or between two cuts.
  */
 export function mayTakeLong(task: Task, longBytes: number): boolean {
-  // The parts of a line may be in several chunks, so a chunk may take long unless it is the whole input.
+  // A long line is spread over several chunks, so the size of one chunk says little. A chunk may take long unless it is
+  // the whole input.
   if (task.kind === "chunk") return task.startByte > 0 || !task.endsInput;
   return (task.kind === "pages" ? task.pageBytesMax : textBytesOf(task)) > longBytes;
 }
@@ -240,7 +241,7 @@ class ChunkSequence {
 }
 
 type ChunkCutter = {
-  /** How many bytes before and after the searched bytes must be known to find cuts in these. */
+  /** How many bytes the search for a cut must know before and after the bytes in which it searches. */
   readonly contextBytes: number;
   find(bytes: Uint8Array<ArrayBuffer>, limit: number): Cut | undefined;
 };

@@ -5,8 +5,8 @@ import { type TokenizerParts, tokenizers, tokenTables } from "#tokenizer";
 import type { ScriptCounts } from "./text-survey.ts";
 
 /**
- * A script is reported only if tokens of unknown script (parts of characters) are at most this share of the script's
- * own tokens.
+ * Tokens that are only parts of characters have no known script. A script is left out if there are more of them than
+ * this share of the script's own tokens.
  */
 const unknownShareMax = 0.05;
 

@@ -126,7 +126,7 @@ function checkSplits(name: string | null, sources: readonly string[], isFound: b
   });
 }
 
-/** If the pattern splits at least this share of the English words, it is wrong. */
+/** A pattern is wrong if it splits at least this share of the English words of the probe text. */
 const cutWordsMax = 0.5;
 
 function checkWords(pattern: CompiledPattern): Finding[] {

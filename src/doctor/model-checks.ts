@@ -271,8 +271,8 @@ function checkEqualTokens({ parts, derivations: { reaches } }: Loaded): Finding[
 }
 
 /**
- * Returns the ids of tokens that may have equal bytes. Of equal tokens, merging reaches at most one. So only the few
- * tokens that it does not reach are compared with the others, by length, first and last byte.
+ * Returns the ids of tokens that may have equal bytes. Of several tokens with equal bytes, merging reaches at most one.
+ * So only the few tokens that merging does not reach are compared with all others, by length, first byte and last byte.
  */
 function likelyEqual({ tokens: { idLimit, bytes, starts } }: Loaded["parts"], reaches: Uint8Array): number[] {
   const keyOf = (id: number) => {
@@ -285,7 +285,10 @@ function likelyEqual({ tokens: { idLimit, bytes, starts } }: Loaded["parts"], re
   return ids.filter((id) => keys.has(keyOf(id)));
 }
 
-/** Up to this share of the ids, padding explains why a model has more rows than ids. */
+/**
+ * A model may have more rows than there are ids, as padding. Extra rows are reported only if they exceed this share of
+ * the ids.
+ */
 const paddingShare = 0.1;
 
 function checkIdRange(model: Subject["model"], { parts, derivations: { reaches } }: Loaded): Finding[] {

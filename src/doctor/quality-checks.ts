@@ -40,7 +40,10 @@ function isVaried(text: string, least: number): boolean {
   return new Set(text).size >= least && !"0123456789abcdef0123456789ABCDEF0123456789".includes(text);
 }
 
-/** 1 for some ASCII characters, else 0. A text that one of `privateKinds` matches has at least one of them. */
+/**
+ * For each byte, 1 if it is one of the characters listed below, else 0. Any text that one of `privateKinds` matches
+ * contains at least one of these characters.
+ */
 const isTelling = new Uint8Array(256);
 for (const character of "0123456789@-_A") isTelling[character.charCodeAt(0)] = 1;
 

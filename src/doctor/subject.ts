@@ -12,8 +12,8 @@ export type Subject = {
   readonly isDirectory: boolean;
   readonly source: tokenizerFiles.Source;
   /**
-   * The content of tokenizer.json; null for other formats, or if it is not a JSON object. If it was scanned,
-   * `model.vocab` and `model.merges` are empty.
+   * The content of tokenizer.json; null for other formats, or if it is not a JSON object. If the vocabulary and the
+   * merges are in `scanned`, `model.vocab` and `model.merges` are empty here.
    */
   readonly json: json.JsonObject | null;
   /** Vocabulary and merges of a tokenizer.json of the usual form; otherwise null. */

@@ -13,8 +13,8 @@ const documentsMin = 100;
 /** The minimum number of occurrences of a token in its only document. Fewer say little about that document. */
 const occurrencesMin = 10;
 /**
- * The minimum share of the tokens that `checkDocuments` finds, among all tokens that occur. A smaller share is usually
- * names that only one document mentions.
+ * The minimum share of the tokens that `checkDocuments` finds among all tokens that occur. Below this share, these
+ * tokens are usually names that only one document mentions.
  */
 const shareMin = 0.01;
 const shownDocuments = 5;

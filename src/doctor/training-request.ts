@@ -64,8 +64,8 @@ const hasFile = ({ files }: VerifiedRecord, name: string) =>
   files.some((file) => file === name || file.endsWith(`/${name}`));
 
 /**
- * Returns the value of `--pattern` for a recorded pattern; undefined for a pattern that only a file can state: a
- * sequence of expressions, or an expression that would be read as a name.
+ * Returns the value of `--pattern` for a recorded pattern. Returns undefined for a sequence of expressions, or for an
+ * expression that would be read as a name: only the file of another tokenizer (`like`, `extend`) can state these.
  */
 function typedPattern({
   name,
@@ -79,15 +79,15 @@ function typedPattern({
 function extension(record: VerifiedRecord, { base }: FoundSources): Partial<RequestedTraining> {
   const { options } = record;
   const { newTokens, sizes, compat, documentsEndAt = [], rename, pattern } = options;
-  // Documents may end at special tokens that the tokenizer does not get. Then the word counts state these tokens, so
-  // the request does not.
+  // Special tokens that ended documents, but that the tokenizer did not get, come from the files of word counts, which
+  // list the tokens that they were made with. A request without special tokens uses that list.
   const areStated = documentsEndAt.some((text) => !options.specialTokens.includes(text));
   // A rank file, or vocab.json and merges.txt, has no pattern.
   const isBare = /^rank file|.+ and .+/.test(record.base!.kind);
   return {
     extend: base,
     compat,
-    // `specialTokensAsText` makes documents end at the given tokens only.
+    // By default, documents also end at the special tokens of the base. `specialTokensAsText` turns that off.
     specialTokensAsText: true,
     specialTokens: areStated ? undefined : documentsEndAt,
     rename,

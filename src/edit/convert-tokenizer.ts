@@ -127,8 +127,7 @@ function checkSameCharacters(
 }
 
 /**
- * Returns the parts to compare. In them, control tokens, which are never found in a text, are added tokens like all
- * others.
+ * Returns the parts to compare. In them, control tokens count as added tokens, although they are never found in a text.
  */
 function comparable(parts: TokenizerParts): TokenizerParts {
   const { wholeTokens } = parts.model;

@@ -68,9 +68,9 @@ export function firstTokens(
 }
 
 /**
- * Sets the births of whole tokens, which only a whole pretoken becomes, without merges. Each gets a birth before the
- * merges that produce tokens of higher ids. Throws a UserError if there are whole tokens and ids are not in the order
- * of the merges.
+ * Sets the births of whole tokens, which no merge makes, but which a pretoken of the same bytes becomes. Each is born
+ * just before the merge that makes the next higher id. Throws a UserError if there are whole tokens and ids are not in
+ * the order of the merges.
  */
 function placeWholes(
   { description, tokens }: TokenizerParts,
@@ -223,8 +223,8 @@ function wholesOf({ model }: TokenizerParts): string[] {
 export type Pieces = { readonly ids: Uint32Array; readonly starts: Uint32Array };
 
 /**
- * Maps each id of `big` to its pieces in `small`, the tokenizer of its first merges. Throws a UserError if `small` has
- * other merges, or if the pieces of an id depend on the text.
+ * Maps each id of `big` to its pieces in `small`. Throws a UserError if the merges of `small` are not the first merges
+ * of `big`, or if the pieces of an id depend on the text.
  */
 export function piecesOfFirst(big: TokenizerParts, small: TokenizerParts): Pieces {
   const { path } = big.description;
@@ -246,7 +246,8 @@ export function piecesOfFirst(big: TokenizerParts, small: TokenizerParts): Piece
     const isMade = reaches[id] === derivation.Reach.merging || bytes.has(id);
     if (smallId !== undefined) {
       ids.push(smallId);
-      // In text that is not searched for added tokens, merges may also produce this token.
+      // If a text is not searched for added tokens, merges may also produce this token. In both cases, its piece must
+      // be the same.
       if (isMade && merged(id)[0] !== smallId)
         tokenizers.refuse(
           path,

@@ -9,8 +9,8 @@ export type NoncanonicalPlace = {
   readonly index: number;
   /**
    * The given and the canonical ids from the first difference on, up to the first position at which both lists have
-   * spelled the same bytes. If that position is more than `excerptIds` ids away, each list has at least that many ids
-   * instead.
+   * spelled the same bytes. If there is no such position within `excerptIds` ids, each list has at least `excerptIds`
+   * ids.
    */
   readonly given: readonly number[];
   readonly canonical: readonly number[];

@@ -341,8 +341,8 @@ export class IdFiles implements idWriters.IdSink {
   private endShard(next: Point | null): void {
     const { shard } = this;
     this.shard = undefined;
-    // The types of the columns are fixed now. In the background, this might happen only after values of the next shard
-    // have decided the type of a column that has only nulls so far.
+    // The types of the columns are fixed now. The shard is published in the background, and until then, values of the
+    // next shard might decide the type of a column that has only nulls so far.
     this.kept.fixKinds();
     const before = this.publishing ?? Promise.resolve();
     const publish = async () => {
@@ -476,7 +476,7 @@ class OpenShard {
     keepFrom(paths, inputs);
     this.unregister = guard(() => this.discard());
     try {
-      // The holder of a shard's lock may remove what a killed run left next to the shard.
+      // Each shard is locked first, because only the holder of its lock may remove what a killed run left next to it.
       const places =
         shardSize === undefined ? [] : paths.map(stagedFile.placeOfFile).filter((place) => place !== null);
       for (const place of places) this.locks.push(outputLock.takeNow(place));

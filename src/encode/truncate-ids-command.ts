@@ -184,12 +184,15 @@ class IdCutter {
 }
 
 /**
- * Marks an id that does not have exactly one piece. Ids with one piece have it in a table of their own, which halves
- * the lookup time.
+ * Marks an id with no piece or several pieces in the table `only`, which has the piece of any other id. Looking up that
+ * table first halves the time.
  */
 const notOne = 0xffffffff;
 
-/** Writes pieces into `to` from ids[first] on, until it holds `chunkIds` ids, or an id has no pieces. */
+/**
+ * Writes the pieces of ids from ids[first] on into `to`. Stops when `to` has at least `chunkIds` ids, or before an id
+ * without pieces.
+ */
 function cutIds(
   ids: ArrayLike<number>,
   first: number,

@@ -291,7 +291,9 @@ type EncodeSetup = {
   readonly parts: tokenizers.EncodingParts;
   /** Whether the ids are part of the output. If not, they are only counted. */
   readonly keepsIds?: boolean;
-  /** An upper bound of the memory for a text with its line or page, in bytes; by default none. */
+  /**
+   * The maximum memory, in bytes, for a text and for the line or page that contains it. By default, there is no limit.
+   */
   readonly textBytesMax?: number;
 };
 

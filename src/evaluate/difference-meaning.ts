@@ -15,7 +15,8 @@ const kinds: readonly (readonly [name: string, regex: RegExp])[] = [
 const otherScripts = "words in other scripts than Latin";
 
 function kindOf(word: string): string {
-  // A word begins with the whitespace character that is before it in the text. A line feed is escaped.
+  // A word begins with the whitespace character before it in the text. A line feed is escaped (`\x0a`), so escapes at
+  // the start are removed first, then other signs.
   const core = word.replace(/^(\\x[0-9a-f]{2})+/, "").replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{M}\p{N}]+$/gu, "");
   if (/(?!\p{Script=Latin})\p{L}/u.test(core)) return otherScripts;
   return kinds.find(([, regex]) => regex.test(core))![0];

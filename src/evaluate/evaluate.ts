@@ -124,7 +124,10 @@ function startProgress(options: EvaluateOptions, report: Report): EvaluationProg
   return new EvaluationProgress(goCount * textBytes, report);
 }
 
-/** The number of tables of a text. Placed words and pretokens have two each: as counted, and as shared by threads. */
+/**
+ * The number of tables in memory for a text. Placed words (text-words.ts) and pretokens have two each: the table that
+ * was counted, and a copy that the threads share.
+ */
 const tablesPerText = 4;
 
 /** The bytes that a word takes besides those in tables: for its facts, its tokens, and its slots in a hash table. */
@@ -383,7 +386,10 @@ export type PreparedTokens = {
  * encoded, not the text. Tokenizers that cut the text alike share a table of pretokens.
  */
 export class TokenCounting {
-  /** By `keyOf`: a table of pretokens, once they are counted, and how many tokenizers have not released it yet. */
+  /**
+   * For each key (`keyOf`), a table of pretokens, which is undefined until they are counted, and the number of
+   * tokenizers that have not released it yet.
+   */
   private readonly counted = new Map<string, { table: WordTable | undefined; usersLeft: number }>();
 
   private constructor(

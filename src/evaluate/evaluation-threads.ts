@@ -148,8 +148,8 @@ type Ask = <Method extends Asked>(
 ) => Promise<jobs.AnswerOf<EvaluationJob, Method>>;
 
 /**
- * The threads that encode the words of an evaluation, until `close`. All are workers, except that a single thread is
- * the current one if `mainWorks`.
+ * The threads that encode the words of an evaluation, until `close`. All of them are workers, with one exception: if
+ * there is only one thread and `mainWorks` is true, it is the current thread.
  */
 export class EvaluationThreads {
   readonly close: () => void;

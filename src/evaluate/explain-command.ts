@@ -126,7 +126,7 @@ function partLines(
     kind === "merged" && beginning === undefined
       ? bytes.filter((byte) => byteIds[byte] === encodingModels.droppedByte)
       : [];
-  // An added token may have the same id as a learned token with other bytes.
+  // An added token may share its id with a learned token of other bytes. Then the bytes of the added token are shown.
   const nameOf = (id: number) => (kind === "added" ? escapeBytes(bytes) : shown(parts, id));
   const tokens = ids.map((id) => `${id} "${nameOf(id)}"`).join(", ");
   const pieces = start.map((id) => shown(parts, id));

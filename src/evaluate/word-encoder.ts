@@ -202,7 +202,8 @@ export class WordEncoder {
       const takenBytes = firstTokenBytes ?? content.length;
       return takenBytes <= before.length ? bytesOf(id!) : 0;
     }
-    // Only the first byte is used: the rest may have special tokens, which encoding does not normalize.
+    // Only the first byte of the normalized text is used. The rest may be wrong, because encoding does not normalize
+    // special tokens.
     const isPrefixed = parts.addsPrefixSpace && this.normalize(text)[0] !== ascii.space;
     const before = [...(isPrefixed ? [ascii.space] : []), ...this.normalize(whitespace)];
     return before.reduce((sum, byte) => sum + bytesOf(parts.model.byteIds[byte]!), 0);

@@ -274,7 +274,7 @@ const special = 3;
 
 /**
  * Returns the class of each token, by id. `notUtf8Count` is the number of tokens that are neither special nor whole
- * UTF-8 characters, and `mixedCount` the number of those that are mixed.
+ * UTF-8 characters. `mixedCount` is the number of those that are of the class `mixed`.
  */
 function classesOf(parts: TokenizerParts) {
   const { tokens } = parts;

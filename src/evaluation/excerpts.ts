@@ -8,13 +8,13 @@ export type Excerpt = {
   readonly text: string;
   readonly content: string;
   /**
-   * The ids and the lengths in bytes of the tokens, by tokenizer. null for a tokenizer whose tokens have other bytes,
-   * because it changes the texts in another way than the largest group of tokenizers.
+   * The ids of the tokens and their lengths in bytes, for each tokenizer. null for a tokenizer that changes the texts
+   * differently from most others (`tokenizersAlike`), because its tokens do not spell `content`.
    */
   readonly cuts: readonly ({ readonly ids: readonly number[]; readonly lengths: readonly number[] } | null)[];
 };
 
-/** A part of a text, cut by each tokenizer. */
+/** A text, or a sample of it, cut by each tokenizer. */
 export type CutText = { readonly name: string; readonly cuts: readonly (readonly SampleToken[])[] };
 
 /** Returns the passages that the tokenizers cut most differently; for a single tokenizer, the whole texts. */

@@ -83,8 +83,8 @@ const averageNote = " on average (geometric mean; each text counts the same).";
 type SameSize = { readonly other: number; readonly shares: readonly TextShare[] };
 
 /**
- * Finds the tokenizer with the fewest tokens among those whose vocabulary is as large as the first one's. Returns null
- * if there is no such tokenizer, if `best` is one, or if a text has no tokens.
+ * Finds the tokenizer with the fewest tokens among those whose vocabulary has the size of the first one's. Returns null
+ * if no other tokenizer has that size, if the tokenizer `best` has it, or if a text has no tokens.
  */
 function bestOfSameSize({ tokenizers }: Evaluation, best: number): SameSize | null {
   const [own, ...others] = tokenizers as [TokenizerResult, ...TokenizerResult[]];

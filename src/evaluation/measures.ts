@@ -100,7 +100,7 @@ export const alphas = [2, 2.5];
 
 /** A measure, for people and programs. `Of` is the type of the result that contains its value. */
 export type Measure<Of> = {
-  /** The name of a measure in `ofText` as a column in CSV, and as a value of `--measure`. */
+  /** For a measure in `ofText`, the name of its column in CSV, and the value of `--measure` that selects it. */
   readonly key: string;
   /** The name in running text, in lower case. */
   readonly name: string;
@@ -289,7 +289,7 @@ const repeatedKeys = new Set([
 ]);
 
 /**
- * Whether this measure says the same as another one. It is a count whose share is also a measure, or it is the
+ * Whether this measure says the same as another one. Such a measure is a count whose share is also a measure, or the
  * complement or the reciprocal of another measure.
  */
 export const repeatsAnother = ({ key }: Measure<never>) => repeatedKeys.has(key);

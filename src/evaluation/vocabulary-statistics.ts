@@ -81,7 +81,7 @@ export function* scriptClasses(
     classes[id] = firstClass + classNames.indexOf(name);
     return classes[id]!;
   };
-  // If both halves of a merge are whole characters, their classes determine the class of the token.
+  // If both halves of a merge are whole characters, the class of its result follows from their classes.
   for (let rank = 0; rank < merged.length; rank++) {
     if (rank % idsPerSlice === 0) yield;
     const first = classAt(left[rank]!);

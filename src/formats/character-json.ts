@@ -151,9 +151,9 @@ export function readCharacterDecoder(
 export type Leading = "kept" | "one" | "first token";
 
 /**
- * If `leading` is "first token", refuses tokens with a space or with a mark after another character, and added tokens
- * with a mark. HF's Metaspace decoder changes such tokens at the start of a text in a way that `leading` does not
- * describe.
+ * If `leading` is "first token", refuses each token that has a space, or a mark after another character, and each added
+ * token that has a mark. HF's Metaspace decoder changes such tokens at the start of a text in a way that `leading` does
+ * not describe.
  */
 export function checkLeading(
   leading: Leading,

@@ -52,7 +52,10 @@ function addedObstacle(
   return overlapObstacle(addedTokens);
 }
 
-/** Whether a user-defined token contains U+2581 and is no added token. SentencePiece also finds it in spaces. */
+/**
+ * Whether a user-defined token contains U+2581 and is no added token. SentencePiece finds such a token also where the
+ * text has spaces in place of U+2581; llama.cpp does not.
+ */
 const isHiddenRun = (text: string, id: number, addedTokens: readonly AddedToken[]) =>
   text.includes(mark) && addedTokens.every((token) => token.id !== id);
 
@@ -98,8 +101,8 @@ const mayTouch = (a: string, b: string) =>
   Array.from({ length: a.length }).some((_, i) => b.startsWith(a.slice(i)) || b.endsWith(a.slice(0, i + 1)));
 
 /**
- * Returns an obstacle if llama.cpp would make a token from other halves than the tokenizer of `parts` does, or from a
- * character without a token, or if merging makes a token in only one of the two programs.
+ * Returns an obstacle if llama.cpp would make a token from other halves than the tokenizer of `parts`, or from a
+ * character that has no token. Also returns one if merging makes a token in only one of the two programs.
  */
 function mergeObstacle(
   parts: TokenizerParts,

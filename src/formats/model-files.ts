@@ -5,8 +5,8 @@ import { readCompanionFiles } from "./base-files.ts";
 import * as recordFiles from "./read-training-record.ts";
 
 /**
- * Returns the configuration, or null, and the chat template, or undefined, from the files that `transformers` reads in
- * a tokenizer's directory. If `path` is a file, there is neither.
+ * Parses the files that `transformers` reads in a tokenizer's directory. Returns the configuration (null if there is
+ * none) and the chat template (undefined if there is none). If `path` is a file, there is neither.
  */
 export function parse(path: string) {
   const companions = new Map(

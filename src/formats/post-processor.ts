@@ -65,8 +65,8 @@ function chainSteps(
 }
 
 /**
- * Returns, if the step trims spaces from offsets, one flag: whether it keeps one space before the first token.
- * Otherwise the list is empty.
+ * If the step trims spaces from offsets, returns a list of one flag: whether the step keeps one space before the first
+ * token. Otherwise, returns an empty list.
  */
 function trimsOf(step: json.JsonObject): boolean[] {
   const flags = { trim_offsets: schema.flag, add_prefix_space: schema.flag };

@@ -47,7 +47,7 @@ const stepFlags = schema.object({
 
 /**
  * Parses a `pre_tokenizer`: ByteLevel, alone or after Split, Digits, FixedLength and Punctuation steps. Regular
- * expressions have the meaning that they have in HF's engine. An expression that would cut differently is refused.
+ * expressions are read as HF's engine reads them. An expression with which we cannot cut exactly as HF does is refused.
  */
 export function readPreTokenizer(value: unknown, path: string): Splits {
   if (value === null || value === undefined)
@@ -111,8 +111,8 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
 }
 
 /**
- * For each of HF's steps that drop text, the Split, as Python writes it, that cuts in the same places but keeps the
- * text.
+ * By type of a step of HF that always drops text: what to write in Python instead. It cuts in the same places, but
+ * keeps the text.
  */
 const keepingSplits: Readonly<Record<string, (step: Record<string, unknown>) => string>> = {
   Whitespace: () => 'Split(Regex(r"\\w+|[^\\w\\s]+"), "isolated")',

@@ -249,7 +249,10 @@ function readString(file: Uint8Array, pos: number, bytes: Uint8Array, at: number
 
 const lowerU = 0x75;
 
-/** Returns the code unit of the escape whose second character is at `pos`; -1 for a rare, wrong or surrogate one. */
+/**
+ * Returns the code unit of the escape whose second character is at `pos`. Returns -1 for a surrogate, and for
+ * any escape other than `\"`, `\\` and a valid `\uXXXX`.
+ */
 function escapedCodeUnit(file: Uint8Array, pos: number): number {
   const letter = file[pos]!;
   if (letter === ascii.quote || letter === ascii.backslash) return letter;

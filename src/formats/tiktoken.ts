@@ -261,9 +261,9 @@ function patternOf(
 }
 
 /**
- * Returns the special and reserved tokens of a training. If the record has ids, the special tokens have these. If it
- * says that special tokens come first, or was made with `--compat huggingface`, they have the first ids. An undefined
- * id means the next free one.
+ * Returns the special and reserved tokens of a training. The special tokens have the ids that the record states. If it
+ * states none, they have the first ids if the record says that they come first, or if `compat` is huggingface. An
+ * undefined id means the next free one.
  */
 function recordedSpecials(recorded: recordFiles.RecordedTraining): tokenizers.SpecialTokenOption[] {
   const { specialTokens, specialIds, specialTokensFirst, reservedTokens, compat } = recorded;

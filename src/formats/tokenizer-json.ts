@@ -200,10 +200,9 @@ function tokenizerConfigJson(tokenizer: FinishedTokenizer): Uint8Array {
 }
 
 /**
- * Returns the field that says whether bos is put before texts. It is for llama.cpp, which puts bos before texts of a
- * llama3 or tekken model if the field is missing. Unless bos was requested, the field is copied from the configuration
- * of --like. If that configuration lacks the field, but the post-processor of --like adds tokens to a text, the field
- * is left out.
+ * Returns the field that says whether bos is put before texts. If it is missing, llama.cpp puts bos before texts of a
+ * llama3 or tekken model. Unless bos was requested, the field is copied from the configuration of --like. If that lacks
+ * the field, the result is empty if the post-processor of --like adds tokens to a text, and otherwise false.
  */
 function addsBosField({ model, like }: FinishedTokenizer): { add_bos_token?: unknown } {
   const { add_bos_token: stated } = like?.config ?? {};

@@ -80,8 +80,8 @@ function spelledTokens({ tokenBytes, left, right }: Vocabulary): (string | undef
 }
 
 /**
- * Returns for each id its token, in the form of `entries`. If an ordinary and a special token share an id, it is the
- * ordinary one.
+ * Returns the token of each id, as in `entries` (src/tokenizer/vocabulary.ts): a special token is a negative number. If
+ * an ordinary and a special token share an id, it is the ordinary one.
  */
 function tokensOfIds({ entries, tokenIds, specialTokens, size }: Vocabulary): Int32Array {
   if (tokenIds.length + specialTokens.length === size) return entries;

@@ -8,8 +8,8 @@ import { asOption, type ByteSink, phrase, scaled, UserError } from "#runtime";
 import type { IdWriter } from "./id-writers.ts";
 
 /**
- * A row group ends with a document, as soon as its ids plus its rows plus a quarter of the bytes of its kept fields are
- * at least this number.
+ * A row group ends with a document, as soon as the sum of its ids, its rows, and a quarter of the bytes of its kept
+ * fields is at least this number.
  */
 const groupIds = scaled(1 << 20, 64);
 /**

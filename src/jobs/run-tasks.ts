@@ -315,8 +315,8 @@ export class TaskQueue {
    */
   next(taker: number): Promise<tasks.Task[]> {
     const asked = new Promise<tasks.Task[]>((resolve, reject) => this.asks.push({ taker, resolve, reject }));
-    // Deferred until the taker awaits `asked`. Otherwise a taker that has waited longer could get a later task, and
-    // resume first.
+    // Deferred until the taker awaits `asked`. If tasks were handed out now, another taker that already waits might get
+    // later tasks, but resume before this one.
     queueMicrotask(() => {
       this.serve();
       void this.fill();
@@ -566,7 +566,8 @@ export interface ThreadJob<Part extends OutputPart, Found, Rest, Common = never>
   readonly rest: Rest;
   /**
    * Does this thread's share of one round of combining results, after all threads have done their tasks. In the first
-   * round, may return false, for example for lack of memory. Then nothing is combined, and each thread's `rest` stays.
+   * round, it may return false, for example for lack of memory. Then nothing is combined, and each thread's `rest`
+   * stays as it is.
    */
   share?(share: Share<Common>): Generator<undefined, boolean>;
   /** Called when all threads have done their shares. Afterwards `rest` is this thread's part of the combined result. */
