@@ -91,7 +91,7 @@ export function numberTokens(stays: Uint8Array, mergeCount = Number.POSITIVE_INF
 }
 
 /**
- * Describes how a tokenizer cuts and changes text. Patterns with two names give the same description under both,
+ * Describes how a tokenizer cuts and changes text. A pattern with two names has the same description under both,
  * because the files of one directory may use either name.
  */
 export function describeCutting(parts: TokenizerParts): string {

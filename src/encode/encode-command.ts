@@ -151,7 +151,10 @@ export function filesLine(encoded: object, files: AskedFiles | undefined): strin
 const { idType } = encodeOptions;
 const ofFiles = Object.entries({ idType, ...idFiles }) as [keyof AskedIds, optionTables.Option][];
 
-/** The shard size of the format `part`, in ids. After an interruption, at most about as many ids are encoded again. */
+/**
+ * The shard size of the format `part`, in ids. After an interruption, at most about this many ids have to be encoded
+ * again.
+ */
 const partIds = 1 << 28;
 
 type AskedIds = Pick<

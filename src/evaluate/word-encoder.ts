@@ -323,7 +323,10 @@ function compareBytes(
   return end - pos - (otherEnd - other);
 }
 
-/** The maximum number of costliest words: those with the most tokens beyond the first one, over all occurrences. */
+/**
+ * The maximum number of costliest words. The cost of a word is the number of its tokens beyond the first one, added up
+ * over all its occurrences.
+ */
 export const costliestMax = 20;
 
 /**

@@ -193,9 +193,9 @@ function findingOfOne({ tokenizers }: Evaluation): Finding | null {
 }
 
 /**
- * Compares the first tokenizer (index `own`) with the other one that has the fewest tokens (index `best`), each text
- * counting the same. `shares` are, by text, the tokens of the first divided by those of the best. Returns null if no
- * other tokenizer has tokens on the same text as the first.
+ * Compares the first tokenizer (index `own`) with that of the others that has the fewest tokens (index `best`). Each
+ * text has the same weight. `shares` has, for each text, the tokens of the first divided by those of the best. Returns
+ * null if no other tokenizer has tokens on the same text as the first.
  */
 export function ownAndBest({ tokenizers }: Evaluation) {
   const [own, ...others] = tokenizers;

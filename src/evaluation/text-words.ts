@@ -177,7 +177,7 @@ function* numberWords(placed: WordTable, withNumbers: boolean) {
   };
 }
 
-/** Returns the slot with the index of a placed word's text word, or a free one. */
+/** Returns the slot that has the index of a placed word's text word. If there is none, returns a free slot. */
 function slotOf(
   { placed: { bytes, starts }, whitespaceBytes, firstPlaced }: Numbered,
   p: number,

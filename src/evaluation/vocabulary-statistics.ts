@@ -173,7 +173,10 @@ const kinds = [
   { name: "white space", pattern: lazy(() => /\p{White_Space}/u) },
 ];
 
-/** The names of the classes: scripts and "other letters", for tokens with letters, then the kinds of other tokens. */
+/**
+ * The names of the classes. Tokens with letters have the name of a script, or "other letters"; these come first. The
+ * kinds of other tokens follow.
+ */
 const classNames = [...[...scripts, ...kinds].map(({ name }) => name), otherName, invalidName];
 const firstClass = 1;
 /** The last class of tokens that have a letter. */

@@ -301,8 +301,8 @@ const spellSet = (codePoints: readonly number[]) =>
   codePoints.map((codePoint) => `\\x{${codePoint.toString(16)}}`).join("");
 
 /**
- * Returns each character that ends the left token of some merge whose right token begins with `beginning`, the UTF-8 of
- * another character.
+ * Looks at the merges whose right token begins with `beginning`, the UTF-8 of a character. Returns the last character
+ * of each of their left tokens, unless it is that same character.
  */
 function crossedAt(
   vocab: TokenIds,

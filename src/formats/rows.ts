@@ -5,8 +5,8 @@ import { Chunk } from "./output-file.ts";
 
 /**
  * Rows of a vocabulary's files, in chunks. The kernel writes most rows (src/kernel/vocabulary-rows.ts). It stops at
- * tokens whose bytes are not kept, and at ids that are neither bytes nor learned tokens. Those rows are written here,
- * by `append`. A chunk is valid until the next chunk of any file is requested.
+ * long tokens, whose bytes are not kept in memory, and at ids that are neither bytes nor learned tokens. Those rows are
+ * written here, by `append`. A chunk is valid until the next chunk of any file is requested.
  */
 
 /** ASCII text before, between and after the two parts of a row, at most 24 bytes each. */

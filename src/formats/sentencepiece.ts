@@ -115,8 +115,8 @@ const isRun = (text: string) => /^\u2581{2,}$/.test(text);
 
 /**
  * Returns the ids of the user-defined runs of U+2581: element i is the id of the run of i + 2 marks. SentencePiece
- * finds the longest run at each position, and never merges it with its neighbours. So the pattern cuts runs out, and
- * merges of their own produce them.
+ * finds the longest run at each position, and never merges it with its neighbours. So the pattern cuts each run off
+ * from its neighbours, and additional merges (`scanPieces`) make the run.
  */
 function findRuns(pieces: readonly Piece[], path: string): number[] {
   const found: number[] = [];

@@ -289,8 +289,8 @@ export type Parity = {
   /** The desired relative compression of each language. If null, absolute lengths are compared. */
   readonly ratio: readonly number[] | null;
   /**
-   * Limits a language to `alpha` times an equal share of the last `size` choices, while another language has pairs
-   * left.
+   * A language with more than `alpha` times an equal share of the last `size` choices is passed over, as long as
+   * another language with pairs left does not exceed this limit.
    */
   readonly window: { readonly size: number; readonly alpha: number } | null;
   /** The number of merges that are chosen first, by the counts of all languages together. */

@@ -12,7 +12,7 @@ import {
 /*
  * The protocol between threads. A *job* is an object whose methods do the work. Each method takes one request, which is
  * plain data, and returns the answer, a promise of it, or a generator that computes it in slices. In a worker, `serve`
- * calls the methods, when the main thread asks for it through a `Thread`.
+ * receives the requests that the main thread sends through a `Thread`, and calls the methods.
  *
  *   main -> worker   ask, ask, …     a method and its request; served one after the other
  *                    note            a method and its request, without an answer; served even while an `ask` awaits

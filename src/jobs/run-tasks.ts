@@ -758,8 +758,8 @@ export class TaskServer<Setup, Part extends OutputPart, Found, Rest, Common = ne
 const unwrittenBytesMax = scaled(1 << 23, 1 << 10);
 
 /**
- * The output of one thread, until it is written. The thread waits while too much output is unwritten. Returned memory
- * is reused, last in first out, because it is still in the processor's cache, and new memory is expensive.
+ * The output of one thread, until it is written. The thread waits while too much output is unwritten. Of returned
+ * memory, the last piece is reused first, because it is still in the processor's cache. New memory would be expensive.
  */
 export class Outbox<Part extends OutputPart> {
   private unwrittenBytes = 0;
