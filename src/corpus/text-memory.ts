@@ -2,8 +2,8 @@ import type { Text } from "#bytes";
 import { host } from "#runtime";
 
 /**
- * Makes a text of `capacityBytes` bytes plus padding. The memory may be that of the previous text that the same
- * function made, whose bytes are then kept. The caller may copy from the previous text, and must not use it after that.
+ * Makes a text of `capacityBytes` bytes plus padding. It may get the memory of the previous text that the same function
+ * made; the bytes there are then kept. The caller may copy from the previous text, and must not use it after that.
  */
 export type TextMaker = (capacityBytes: number) => Text;
 

@@ -121,8 +121,9 @@ export const inLines = (text: ByteStream, { format, path }: Input): ByteStream =
 const magicBytesMax = 4;
 
 /**
- * Reads the beginning of a stream, at most `bytesMax` bytes, until `isEnough` accepts what was read. Returns it as
- * `head`, and as `whole` a stream of all bytes, those of `head` included.
+ * Reads the beginning of a stream, at most `bytesMax` bytes, until `isEnough` accepts what was read. Returns `head`,
+ * the bytes that were read; `isWhole`, whether the end of the stream was reached; and `whole`, a stream of all bytes,
+ * `head` included.
  */
 export async function peek(from: ByteStream, bytesMax: number, isEnough: (head: Uint8Array) => boolean) {
   let buffer = new Uint8Array(Math.min(bytesMax, scaled(1 << 13, 16)));
@@ -318,9 +319,9 @@ const sentinelFrame = Buffer.concat([
 ]);
 
 /**
- * Rewrites a JSON file with an array or a sequence of records into lines, one for each record: whitespace between
- * tokens becomes spaces, and the separator of two records a line feed. No byte is added or removed, so offsets are
- * those of the file.
+ * Rewrites a JSON file with an array or a sequence of records into lines, one for each record. Whitespace between
+ * tokens becomes spaces, and the separator between two records becomes a line feed. No byte is added or removed, so
+ * offsets in the lines are also those in the file.
  */
 export class JsonLinesStream implements ByteStream {
   private state: State = state.start;

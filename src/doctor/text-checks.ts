@@ -135,8 +135,8 @@ const rateOf = ({ name, tokens, bytes }: ScriptCounts) =>
   `${name}: ${(bytes / tokens).toFixed(2)} bytes per token in ${formatBytes(bytes)}`;
 
 /**
- * Returns the mean length, in bytes, of the same sentence in those of `languages` that use a script; undefined if none
- * does.
+ * Each of `languages` has the same sentence. Returns its mean length in bytes over the languages that use a script;
+ * undefined if none does.
  */
 function sentenceBytesOf(script: string): number | undefined {
   const lengths = languages

@@ -29,8 +29,8 @@ export type CountedInput = {
 export type ScriptCounts = { readonly name: string; readonly tokens: number; readonly bytes: number };
 
 /**
- * Counts the tokens of documents. Documents end as in `bpe encode`: with a record, with an input of plain text, and, in
- * plain text, after the token that ends documents.
+ * Counts the tokens of documents. Documents end as in `bpe encode`: with a record or an input of plain text, and within
+ * plain text after the token that ends documents.
  */
 export class TextSurvey implements idWriters.IdSink {
   private readonly counts: Float64Array;

@@ -78,8 +78,8 @@ const refusalOf =
 /** Throws a UserError if a token would get another id. */
 function checkIds(before: TokenizerParts, after: TokenizerParts, format: string): void {
   const refuse = refusalOf(before, format);
-  // The control pieces of SentencePiece are compared only by their names, below, because one of them, the unknown
-  // piece, decodes to another text than its name.
+  // SentencePiece's control pieces are compared only by their names, below. One of them, the unknown piece, decodes to
+  // another text than its name, so the bytes of these pieces may differ.
   const hidden = before.model.beginning && before.controlTokens?.map(({ id }) => id);
   const limit = Math.max(before.tokens.idLimit, after.tokens.idLimit);
   for (let id = 0; id < limit; id++) {

@@ -15,8 +15,8 @@ import { describeCutting, type Pruning, type TooSmall } from "./prune-vocabulary
 // same text. docs/internals/encode.md, "The first merges", says why the mapped ids are exactly these.
 
 /**
- * Returns the *birth* of each token: the number of first merges that are needed to reach it, which is the highest rank
- * in its derivation plus 1; 0 for tokens that merging does not reach.
+ * Returns the *birth* of each token: how many of the first merges are needed to reach it. This is the highest rank in
+ * its derivation plus 1. It is 0 for tokens that merging does not reach.
  */
 function birthsOf(
   { reaches, left, right, last }: derivation.Derivations,

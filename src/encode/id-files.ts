@@ -111,8 +111,8 @@ export async function encodeIntoFiles(
 }
 
 /**
- * Throws a UserError for a range that is only a part of a plain text, because it may begin or end within a document,
- * and the format can store only whole documents.
+ * Throws a UserError for a range that is only a part of a plain text. Such a range may begin or end within a document,
+ * but the format can store only whole documents.
  */
 function refuseParts(
   inputs: readonly Input[],

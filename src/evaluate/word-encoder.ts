@@ -85,7 +85,10 @@ export class WordEncoder {
     }
   }
 
-  /** Writes the number of tokens of each placed word, without those of only whitespace, into `tokenCounts`. */
+  /**
+   * Writes the number of tokens of each placed word, without those that are only whitespace, into `tokenCounts`. If
+   * numbers are measured, adds those in the words to `numbers`.
+   */
   countTokens(
     words: textWords.TextWords,
     slice: textWords.WordSlice,
@@ -134,7 +137,7 @@ export class WordEncoder {
     return idCount;
   }
 
-  /** Returns the ids of a placed word, except those of only whitespace. The next call overwrites them. */
+  /** Returns the ids of a placed word, except those that are only its whitespace. The next call overwrites the ids. */
   wordIdsOf(words: textWords.TextWords, p: number): Ids {
     const idCount = this.encode(words, p);
     return this.encoding.out.ids.subarray(this.whitespaceCount(words, p, idCount), idCount);

@@ -193,7 +193,7 @@ function findingOfOne({ tokenizers }: Evaluation): Finding | null {
 }
 
 /**
- * Compares the first tokenizer (index `own`) with that of the others that has the fewest tokens (index `best`). Each
+ * Compares the first tokenizer (index `own`) with the other tokenizer that has the fewest tokens (index `best`). Each
  * text has the same weight. `shares` has, for each text, the tokens of the first divided by those of the best. Returns
  * null if no other tokenizer has tokens on the same text as the first.
  */

@@ -7,9 +7,9 @@ export type SampleToken = { readonly id: number; readonly bytes: Uint8Array };
 /** A span of a text, with the tokens into which each tokenizer cuts it. */
 export type Passage = { readonly bytes: Uint8Array; readonly cuts: readonly (readonly SampleToken[])[] };
 
-// A passage ends where all tokenizers have a boundary. From its minimum length on, it ends at the end of a sentence or
-// line, or before a character of a script without spaces; from 1.5 times this length on, between words; from twice this
-// length on, between any characters. The last passage ends with the text.
+// A passage ends where all tokenizers have a boundary. Once it has its minimum length, it ends at the end of a sentence
+// or line, or before a character of a script without spaces. From 1.5 times that length on, it may also end between
+// words, and from twice that length on, between any characters. The last passage ends with the text.
 /** The minimum length of a passage in bytes. */
 const passageBytes = 240;
 /** The minimum length of a passage in tokens, by the tokenizer that has the most there. */

@@ -8,8 +8,8 @@ import { mergeLines } from "./merge-lines.ts";
 import { Chunk, type OutputFile, type TokenizerFormat } from "./output-file.ts";
 
 /**
- * Yields a GGUF file without tensors, from which llama.cpp reads a vocabulary: a magic number, the version, the numbers
- * of tensors and fields, and the fields.
+ * Yields a GGUF file without tensors, from which llama.cpp reads a vocabulary. The file has a magic number, the
+ * version, the number of tensors, the number of fields, and the fields.
  */
 function* ggufFile(tokenizer: FinishedTokenizer): Generator<Uint8Array> {
   const { vocabulary, model, exportForm, characters } = tokenizer;

@@ -116,8 +116,8 @@ function setOf(
 const headBytes = 4096;
 
 /**
- * Finds the format and the paths of the tokenizer in a file: by its name if the format has several files, otherwise by
- * its content or, if that shows nothing, by its suffix.
+ * Finds the format and the paths of the tokenizer in a file. A format with several files is found by the file's name.
+ * Any other format is found by the content or, if that shows nothing, by the suffix.
  */
 function fileAt(path: string): TokenizerFile {
   const set = setOf(path);

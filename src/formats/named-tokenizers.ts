@@ -29,7 +29,8 @@ export const publishedTokenizers: readonly Published[] = [
 ];
 
 /**
- * The publishers' repositories on Hugging Face. A published name that is not listed here is that of a tiktoken file.
+ * The publishers' repositories on Hugging Face. A published name that is not listed here is the name of a tiktoken
+ * file.
  */
 const repositories: Readonly<Record<string, string>> = {
   llama3: "meta-llama/Meta-Llama-3-8B",

@@ -52,8 +52,8 @@ function chainSteps(
   other: tokenizers.PostProcessing,
 ): tokenizers.PostProcessing {
   const adds = ({ before, after }: tokenizers.PostProcessing) => before.length + after.length > 0;
-  // Two steps that add tokens are not supported, because in HF the second step would treat each token that the first
-  // one added as a text of its own.
+  // Two steps that add tokens are not supported. In HF, the second step would treat each token that the first one added
+  // as a text of its own.
   const twice = adds(one) && adds(other) ? "two steps of the post-processor add tokens" : undefined;
   const obstacle = one.obstacle ?? other.obstacle ?? twice;
   return {

@@ -147,8 +147,8 @@ export class JsonRewriter {
   }
 
   /**
-   * Returns the whitespace between the colon of a key and its value: that of the first key, or a single space if there
-   * is no key.
+   * Returns the whitespace between the colon of a key and its value, as it is after the first key. Returns a single
+   * space if there is no key.
    */
   afterColon({ start, before, isEmpty }: Place): string {
     const { file } = this;
@@ -222,8 +222,8 @@ type KeptRows = {
 };
 
 /**
- * Selects the rows of kept tokens. A merge is kept if its halves and its result are kept, its rank is below
- * `mergeCount`, and no merge at a rank from `mergeCount` on has the same pair.
+ * Selects the rows of kept tokens. A merge is kept if its halves and its result are kept, and its rank is below
+ * `mergeCount`. It is not kept if a merge with a rank from `mergeCount` on has the same pair.
  */
 export function selectKeptRows(
   vocab: TokenIds,

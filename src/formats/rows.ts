@@ -153,8 +153,8 @@ function load(vocabulary: Vocabulary): KernelArrays {
 type Addresses = Parameters<kernels.Kernel["exports"]["useVocabulary"]>;
 
 /**
- * Copies the separators, the spelling and the base64 digits of a kind of rows into the kernel's memory, which may
- * contain those of another file.
+ * Copies the separators, the spelling and the base64 digits of a kind of rows into the kernel's memory, which may still
+ * have the tables of another file.
  */
 function placeTables(memory: Uint8Array, kind: RowKind): void {
   const { separators = ["", "", ""], spelling, base64Digits } = kind;

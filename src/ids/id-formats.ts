@@ -166,10 +166,10 @@ const megatronNarrowLimit = 65_500;
 const megatronTypes = { uint16: 8, uint32: 4 } as const;
 
 /**
- * Yields the content of `.idx`: magic, version, type, the number of sequences, and the number of documents
- * plus one; then the length of each sequence in ids (32 bits), the start of each sequence in bytes (64 bits),
- * and the first sequence of each document, with one more entry for the end (64 bits). Here, each document is
- * one sequence.
+ * Yields the content of `.idx`. First come magic, version, type, the number of sequences, and the number of documents
+ * plus one. Three lists follow: the length of each sequence in ids (32 bits each), the start of each sequence in bytes
+ * (64 bits each), and the first sequence of each document, with one more entry for the end (64 bits each). Here, each
+ * document is one sequence.
  */
 function* megatronIndex(ends: Float64Array, type: IdType): Generator<Uint8Array> {
   const count = ends.length;
@@ -202,8 +202,9 @@ function lengthOf(idCount: number): number {
 const rowsInChunk = scaled(1 << 15, 2);
 
 /**
- * Yields the content of `.csv.gz`: for each document a line with its start and end in ids, its number, an empty source,
- * and again its number, where dolma has the number of the record's line. Each chunk is a complete gzip member.
+ * Yields the content of `.csv.gz`, with a line for each document: its start and end in ids, its number, an empty
+ * source, and its number once more. Files of dolma have the number of the record's line in that last field. Each chunk
+ * is a complete gzip member.
  */
 function* olmoIndex(all: Float64Array): Generator<Uint8Array> {
   const ends = withoutEmpty(all);
@@ -216,8 +217,8 @@ function* olmoIndex(all: Float64Array): Generator<Uint8Array> {
 }
 
 /**
- * Returns three lines: `bpe`, in place of the tokenizer's name, and the size of an id in bytes; the exact number of
- * ids; and this number for people to read.
+ * Returns three lines. The first has `bpe`, in place of the tokenizer's name, and the size of an id in bytes. The
+ * second has the exact number of ids. The third has this number in a form for people.
  */
 const datatroveFacts = (idCount: number, type: IdType) =>
   `bpe|${idWriters.idBytes(type)}\n${idCount}\n${formatBytes(idCount).replace("B", "T")}`;

@@ -141,8 +141,8 @@ function* windowsOf(fd: number, path: string, startByte: number, endByte: number
 
 /**
  * Throws a UserError if the 16-bit ids seem to be halves of 32-bit ids. The upper half of an id below 2^20 is below 16.
- * So ids are refused if every second one is below 16, unless all are. A few 16-bit ids may look like halves by chance:
- * fewer than 8 ids are refused only if every second one is 0, and fewer than 4 ids never.
+ * So ids are refused if every second one is below 16, unless all are. A few 16-bit ids may look like halves by chance.
+ * So fewer than 8 ids are refused only if every second one is 0, and fewer than 4 ids are never refused.
  */
 function refuseHalves(ids: ReadIds, path: string): void {
   const upperMax = ids.length < 8 ? 0 : 15;

@@ -619,8 +619,8 @@ export type Thread = {
   /** A number that no other thread of the job has. */
   readonly index: number;
   /**
-   * Whether the job has one thread more than planned: this thread replaces the main thread, which keeps its memory, or
-   * it is the only worker and the main thread does no tasks.
+   * Whether the job has one thread more than planned. There are two cases: this thread replaces the main thread, which
+   * keeps its memory; or it is the only worker, and the main thread does no tasks.
    */
   readonly isExtra: boolean;
 };
@@ -758,8 +758,8 @@ export class TaskServer<Setup, Part extends OutputPart, Found, Rest, Common = ne
 const unwrittenBytesMax = scaled(1 << 23, 1 << 10);
 
 /**
- * The output of one thread, until it is written. The thread waits while too much output is unwritten. Of returned
- * memory, the last piece is reused first, because it is still in the processor's cache. New memory would be expensive.
+ * The output of one thread, until it is written. The thread waits while too much output is unwritten. The memory that
+ * was returned last is reused first, because it is still in the processor's cache. New memory would be expensive.
  */
 export class Outbox<Part extends OutputPart> {
   private unwrittenBytes = 0;
