@@ -19,8 +19,8 @@ function printVersion(): boolean {
 }
 
 /**
- * How long the engine compiles code only after ten times as many runs as usual (`jitPolicy` in build.ts), because a
- * short run does nearly everything once.
+ * For this long after the start, the engine compiles a function only after ten times as many runs as usual (`jitPolicy`
+ * in build.ts). A short run does nearly everything once, so compiling would cost more than it saves.
  */
 const startMs = 50;
 

@@ -65,7 +65,7 @@ export type EncodeFileOptions = EncodeOptions & {
   readonly binary?: "text" | undefined;
   /** A special token to append to each file, or to each of its records. */
   readonly appendToken?: string | undefined;
-  /** Ends the encoding, which rejects with the signal's reason some 0.1 s later, and leaves no files. */
+  /** Aborts the encoding. The call then rejects with the signal's reason, some 0.1 s later, and leaves no files. */
   readonly signal?: AbortSignal | undefined;
   /**
    * Called with the progress. `bytesTotal` is null if it is unknown because of a stream. If the function

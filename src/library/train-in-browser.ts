@@ -123,7 +123,10 @@ function readOptions(
   return trainings.settle(asked, {});
 }
 
-/** Throws an error for a file that `bpe train` would not read as plain text, because other words would be counted. */
+/**
+ * Throws an error for a file that `bpe train` would not read as plain text. If its bytes were counted as text, the
+ * tokenizer would differ from that of `bpe train`.
+ */
 async function checkFile(file: Blob): Promise<void> {
   const name = nameOf(file);
   await checkPlainText(

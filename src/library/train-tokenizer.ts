@@ -123,7 +123,8 @@ async function partsAsWritten({ result, product }: Finished): Promise<TokenizerP
       : [base.files.sources[0]!.code, base.files.sources[0]!.files.map(({ name }) => name)];
   const read = names.map((name) => ({ name, path: name, bytes: bytesOf(name) }));
   const newSpecials = "extensions" in trained ? changes.newSpecials(trained.extensions.at(-1)!) : [];
-  // The files of a base in another format may state neither the pattern nor all special tokens.
+  // The files have the format of the base. If that is not tokenizer.json, they may state neither the pattern nor all
+  // special tokens, so both are passed as options.
   const options =
     base === null || names[0]!.endsWith("tokenizer.json")
       ? {}
@@ -155,7 +156,10 @@ function placesToBeWritten(asked: RequestedTraining): writtenPlaces.WrittenPlace
   return places;
 }
 
-/** Checks that there is a corpus, and an output for `ifChanged`: the table of options cannot state this. */
+/**
+ * Checks that there is a corpus if `vocabSize` is given (an extension without it learns nothing), and an output if
+ * `ifChanged` is given. The table of options cannot state this.
+ */
 function checkCall(
   options: TrainTokenizerOptions,
   { output, ifChanged, vocabSize }: RequestedTraining,

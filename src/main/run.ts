@@ -30,8 +30,8 @@ const codeForPaths = () => import("./run-paths.ts");
 const codeForMistakes = () => import("./mistakes.ts");
 
 /**
- * Returns how messages must spell options; undefined if as on the command line. The Python package shows its users the
- * messages of this process, so it gets Python's spelling.
+ * Returns how messages must spell options; undefined if they are spelled as on the command line. The Python package
+ * shows its users the messages of this process, so it gets Python's spelling.
  */
 const spellingFor = async (command: string): Promise<messages.Spelling | undefined> =>
   process.env.BPE_CALLER === "python"

@@ -309,8 +309,8 @@ export function* checkReachable(
   let byteCount = 0;
   for (const { id, bytes } of extension.tokens) {
     const ids = merger.merge(bytes);
-    // Merges of the base come first. One that uses a token that only a new merge produces may now apply for the first
-    // time, and join these bytes differently.
+    // A merge of the base ranks before all new merges. If only a new merge produces one of its halves, it may now apply
+    // for the first time, and join these bytes into other tokens.
     if (ids.length !== 1 || ids[0] !== id) throw unreachable(base, id, bytes, seedTokenCount);
     byteCount += bytes.length + 64;
     if (byteCount < 1 << 19) continue;
@@ -358,8 +358,8 @@ export function* ranksObstacle(
   yield;
   const ranks = new WordMerger({ ...model, wholeTokens: null });
   yield;
-  // tiktoken merges any two neighbours that form a token of the file, so it may join the bytes of a new token
-  // differently.
+  // tiktoken merges any two neighbours that form a token of the file. So it may join the bytes of a new token in
+  // another order than our merges do, and never reach the token.
   const lost = extension.tokens.find((token) => ranks.merge(token.bytes)[0] !== token.id);
   return lost === undefined
     ? null

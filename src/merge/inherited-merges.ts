@@ -27,7 +27,7 @@ export function modelOfMerges({ left, right }: LearnedPairs): EncodingModel {
  *
  *   ARRAY        TYPE          LENGTH            MEANING
  *   isKept       Uint8Array    mergeCount        1 if merge k is kept
- *   madeCounts   Float64Array  256 + mergeCount  how often each token was created in the words, by their counts;
+ *   madeCounts   Float64Array  256 + mergeCount  how often each token was created, weighted by the words' counts;
  *                                                for bytes, how often they occur
  */
 type KeptMerges = {

@@ -108,8 +108,8 @@ const countTooLarge = () =>
   });
 
 /**
- * A rebuild lowers the threshold until about this many pairs for each remaining merge, and `sparePairs` more, may reach
- * it. More or fewer may be kept.
+ * A rebuild lowers the threshold until, by an estimate from the sketch, about this many pairs for each remaining merge,
+ * and `sparePairs` more, reach it. More or fewer pairs may then be kept, because the estimate is rough.
  */
 const pairsPerMerge = 4;
 const sparePairs = 64;
@@ -413,8 +413,8 @@ function* exchangePairs(
 }
 
 /**
- * Views the exchange region as Float64 (two per record) and as Uint32 (four per record). A record has the weight, then
- * the two tokens of a pair, or a neighbour and 0.
+ * Views the exchange region as Float64 (two per record) and as Uint32 (four per record). A record has a weight, and
+ * then either the two tokens of a pair, or one neighbour and 0.
  */
 function exchangeOf({ exports, memory, plan }: MergeMemory) {
   const address = exports.exchangedRecords.value >>> 0;

@@ -74,8 +74,8 @@ export function createMergeEngine(
   const { firstMerges = [] } = options;
   const rule = tieRuleOf(options);
   // A merge that spells one of the existing tokens in `specials` takes an id, even if it does not count towards
-  // `mergeCountMax`, so there is room for one such merge for each. The id `tokenCapacity`, after that of the last
-  // token, is the boundary of words.
+  // `mergeCountMax`. So there is room for one such merge for each of these tokens. The id `tokenCapacity`, after that
+  // of the last token, is the boundary of words.
   const { startCount } = rule;
   const tokenCapacity = startCount + limits.mergeCountMax + rule.specials.length;
   if (tokenCapacity >= 2 ** 31) return undefined;
@@ -212,8 +212,8 @@ function startThreshold(
   const least = Math.min(Math.ceil(limits.countMin), countEnd);
   const rises = tuning.threshold === "rising";
   const dense = rises ? least : Math.min(Math.max(least, tuning.threshold), countEnd);
-  // A rebuild first divides the threshold by four or more, so before it the threshold is four times the value that the
-  // rebuild may use: the fixed threshold, or, if it rises, a number above every count.
+  // A rebuild divides the threshold by four or more before it uses it. So if the next index is built by a rebuild, the
+  // threshold starts at four times the fixed value or, if it rises, at four times a number above every count.
   const first = isIndexed ? dense : 4 * (rises ? countEnd : dense);
   exports.startThreshold(
     first,

@@ -86,7 +86,10 @@ export type MergeLimits = {
   readonly countMin: number;
   /** The maximum length of a token, except one made of two bytes if `allowsBytePairs` is set. */
   readonly lengthMax: number;
-  /** Whether two bytes may be merged whatever `lengthMax` is: HF checks only pairs that merges form. */
+  /**
+   * Whether two bytes may be merged whatever `lengthMax` is. HF checks only the pairs that a merge creates, not the
+   * pairs of bytes that words have at the start.
+   */
   readonly allowsBytePairs: boolean;
 };
 
@@ -239,7 +242,9 @@ function countingUp<Numbers extends Uint8Array | Uint32Array>(numbers: Numbers):
   return numbers;
 }
 
-/** Whether some start token is not one byte long. If not, a token's size is the number of its start tokens. */
+/**
+ * Whether some start token is not one byte long. If all are, the size of any token is the number of its start tokens.
+ */
 export function haveLongTokens({ count, spelling }: StartTokens): boolean {
   if (spelling === undefined) return false;
   for (let id = 0; id < count; id++) if (spelling.starts[id + 1]! - spelling.starts[id]! !== 1) return true;

@@ -127,7 +127,10 @@ const arraysOf = (merges: readonly MadeMerge[]) => ({
   replacedCounts: Float64Array.from(merges, ({ replacedCount }) => replacedCount),
 });
 
-/** The tie rules: HF's parity trainer takes the greatest pair, its usual trainer the smallest. */
+/**
+ * The tie rules with languages. Only that of `huggingface` differs from the usual rule: HF's parity trainer takes the
+ * pair with the greater characters, but its usual trainer the one with the smaller ids.
+ */
 const parityTies = {
   cs336: "greater bytes",
   huggingface: "greater characters",
@@ -255,8 +258,8 @@ const merged = 1;
 const tooManyRecords = 3;
 
 /**
- * Merges a pair into `token`, all by the vocabulary's ids, if the pair occurs in this language. Returns false, without
- * a merge, if it is too much work for one call, or if the engine may lack room for pairs or tokens.
+ * Merges a pair into `token` if the pair occurs in this language. All three are ids of the vocabulary. Returns false,
+ * without a merge, if it is too much work for one call, or if the engine may lack room for pairs or tokens.
  */
 function mergeAtOnce(language: LanguageEngine, left: number, right: number, token: number): boolean {
   const { exports, ownIds, budget } = language;

@@ -403,7 +403,7 @@ export type NamedFile = { readonly language: string; readonly file: string };
 
 /**
  * Files with their languages: `NAME=FILE`. A file without a name has the language of the file before it. In the
- * library, they are the field `key` of a language.
+ * library, each language has them in the field that `key` names.
  */
 export const languageFiles = (key: "files" | "dev"): Kind<readonly NamedFile[]> => ({
   value: "NAME=FILE...",

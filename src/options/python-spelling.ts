@@ -3,8 +3,8 @@ import type { Option } from "./option.ts";
 import { trainingOptions } from "./training-table.ts";
 
 /**
- * Commands whose options have the names of the parameters of `train` in Python. For other commands, Python names
- * parameters after the options.
+ * Commands whose options have the names of the training parameters in Python. For any other command, Python's parameter
+ * is the option's name with `_` for `-`.
  */
 const withParameters = ["train", "image"];
 

@@ -18,7 +18,8 @@ const measuredSizes = [1_000, 4_000, 16_000, 32_000, 64_000, 128_000];
  * Command R+, Gemma 3, Yi and Claude, each at the nearest size.
  */
 const largestShares: Record<KindOfTokens, readonly number[]> = {
-  // How often published tokenizers' tokens occurred in training is unknown, so 128,000 has the values for 64,000.
+  // How often the tokens of published tokenizers occurred in their training is unknown, so the share at 128,000 is that
+  // at 64,000.
   neverUsed: [0.3, 1.7, 5.7, 14, 23, 23],
   intermediate: [15, 20, 18, 21, 23, 23],
   runs: [0.7, 0.6, 0.6, 0.5, 1, 0.6],

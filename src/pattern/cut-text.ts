@@ -147,8 +147,9 @@ export function findSafeCut(
   while (pos < stop) {
     const runStart = pos;
     let found = columnIn(bytes, pos, limit);
-    // A cut is safe only at a quiet character. The reader on the left reads it, too, so the annotated text before the
-    // cut is as in the whole text.
+    // A cut is safe only at a quiet character: whatever follows such a character, the text before it is annotated
+    // alike. The reader on the left also reads that character, so it annotates the text before the cut as in the whole
+    // text.
     while (annotation?.quiet[found & 255] === notQuiet) {
       pos += found >> 8;
       if (pos >= stop) return -1;

@@ -313,8 +313,8 @@ function buildThreadTable(threadProgram: ThreadProgram, steps: CompileSteps): Th
   return {
     ...table,
     isOver: threadSets.items.map(({ threads }) => threads.length === 0),
-    // An instruction of `holds`, other than the start, is reached only by a `take` in `holds`, which was followed only
-    // because it leads to a match. So a thread at such an instruction is sure to match.
+    // Except for the start, an instruction of `holds` is reached only by a `take` that is also in `holds`. This `take`
+    // was followed only because it leads to a match, so a thread at the instruction is sure to match.
     isSure: findSureSets(
       table,
       threadSets.items.map(({ threads }) =>

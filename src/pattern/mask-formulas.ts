@@ -370,8 +370,8 @@ function modernCased<Mask>(
     hard: or(
       // A mark after two signs counts as a sign, which may change everything after it.
       and(mark, prev(and(uncased.sign, not(uncased.opener)))),
-      // Letters after a contraction begin a pretoken. `small` would still be derived from the letters before the
-      // contraction.
+      // Letters after a contraction begin a pretoken, but `small` would still be derived from the letters before it. So
+      // the formula gives up where a letter without case, or a mark, follows a contraction.
       and(cut.after, or(caseless, mark)),
     ),
   };
@@ -532,7 +532,7 @@ export const families: Readonly<Record<string, Family>> = {
   superwords: { classes: superwordClasses, options: {}, boundaries: superwords },
 };
 
-/** Evaluates a family's formula with the given operators. If `lines` is set, a text ends after every line feed. */
+/** Evaluates a family's formula with the given operators. If `lines` is set, each line is a text of its own. */
 export function boundariesOf<Mask>(
   family: Family,
   lines: boolean,
@@ -548,8 +548,9 @@ export function boundariesOf<Mask>(
 }
 
 /**
- * Changes the operators for texts that end after every line feed, so that a formula needs no code of its own for lines.
- * `every` and `contractions` stay as they are, because a group of digits or a contraction never crosses a line feed.
+ * Changes the operators so that each line, with its line feed, is a text of its own. Then a formula needs no code for
+ * lines. `every` and `contractions` stay as they are, because a group of digits or a contraction never crosses a line
+ * feed.
  */
 function lineWise<Mask>(ops: Ops<Mask>, lineFeed: Mask): Ops<Mask> {
   const { and, or, not } = ops;

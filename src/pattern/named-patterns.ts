@@ -26,7 +26,7 @@ export type NamedPattern = {
 
 /**
  * `name` is the pre-tokenizer's name in GGUF files (`tokenizer.ggml.pre`). `differsAt` says which texts llama.cpp cuts
- * differently, except for texts with a long s after an apostrophe (`'ſ`), which are rare.
+ * in other places than this pattern does. It leaves out texts with a long s after an apostrophe (`'ſ`), which are rare.
  */
 export type LlamaCppPreTokenizer = { readonly name: string; readonly differsAt?: string };
 

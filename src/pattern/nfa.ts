@@ -408,7 +408,10 @@ function complementOfGuard(guard: Guard): Guard {
     .reduce(intersectGuards, always);
 }
 
-/** Merges pairs of a guard that have no condition on the left, and pairs that have none on the right. */
+/**
+ * Merges the pairs of a guard that have no condition on the left into one, and those that have none on the right into
+ * another.
+ */
 function mergePairs(guard: Guard): Guard {
   const join = (neighbours: Neighbour[]): Neighbour => ({
     set: unicode.unionOf(neighbours.map(({ set }) => set)),

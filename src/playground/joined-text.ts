@@ -113,7 +113,7 @@ export function forEachToken(
     let token = isSpecial ? joinedBy[start]! - stays : bytes[start]!;
     let pos = start + 1;
     for (; pos < end && joinedBy[pos]! < merges; pos++) {
-      // The last of the merges inside a token created it: no merge joins the result of a later one.
+      // A merge joins only results of earlier merges. So of the merges inside a token, the last one created it.
       if (joinedBy[pos]! >= 0) token = Math.max(token, byteCount + joinedBy[pos]!);
     }
     take(token, start, pos);

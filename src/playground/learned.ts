@@ -65,8 +65,8 @@ export const numberOf = ({ rank, text }: unpacked.Token): number =>
 export type FoundWord = { readonly bytes: Uint8Array; readonly count: number };
 
 /**
- * Finds the words that contain the token after some number of merges. Returns the most frequent ones, at most `most`,
- * and totals.
+ * Finds the words that contain the token at any time of the training, even if a later merge absorbs it. Returns at most
+ * `most` of them, the most frequent first, and the number and the occurrences of all of them.
  */
 export function wordsWith(words: JoinedWords, token: number, most: number) {
   const { bytes, joinedBy, starts, counts } = words;

@@ -2,7 +2,7 @@ import { shell } from "#runtime";
 import type { Compat } from "#tokenizer";
 import type { Settings } from "./playground-job.ts";
 
-/** The content of a link: the settings, and the text if it is short. */
+/** What a link is made from: the settings and the text. `hashOf` leaves the text out if it is long. */
 export type AskedSettings = Settings & { readonly text: string };
 
 /** The maximum length of the text in a link: other programs truncate longer links. */

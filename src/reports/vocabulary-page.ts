@@ -50,8 +50,8 @@ export async function writeTrainingPage(path: string, finished: Finished): Promi
   const { output, trained, record, warnings, summary } = finished;
   const { vocabulary, smaller, tokenCounts } = trained;
   const addedTokens = addedTokensOf(vocabulary);
-  // The excerpts are made before `text`, because they may add a warning about a file that cannot be read any more to
-  // its `cautions`.
+  // The excerpts are made before `text`, because making them may add a warning to its `cautions`: a file of the corpus
+  // may have become unreadable.
   const excerpts = excerptsOf(finished);
   const learnedSize = vocabulary.size - vocabulary.reservedCount;
   const { tokensAfter } = tokenCounts;

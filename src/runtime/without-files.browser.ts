@@ -1,5 +1,5 @@
-// The properties of the host that embedded.browser.ts and embedded.wasm-files.ts share, because both libraries have
-// neither files nor threads.
+// Properties of the host that embedded.browser.ts and embedded.wasm-files.ts share. In both libraries for which these
+// files are built, there are neither files nor threads.
 
 export const availableParallelism = (): number => 1;
 export const totalmem = (): number => 2 ** 32;

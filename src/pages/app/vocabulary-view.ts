@@ -227,7 +227,8 @@ function specials(addedTokens: VocabularyData["addedTokens"]): Child {
 }
 
 /**
- * Returns the names of the flags that are set. Most tokens are special, so `special` is named only if it is not set.
+ * Returns the names of the flags that are set. Most added tokens are special, so `special` is named only if it is not
+ * set.
  */
 const flagsOf = ({ id: _, content, special, ...flags }: AddedToken) => [
   ...(special ? [] : ["not special"]),

@@ -43,7 +43,7 @@ export class TakeView {
     this.link.value = location.href.replace(/#.*$/, "") + hashOf({ ...settings, text: corpus.text });
     try {
       const files = await thread.ask("files", undefined as never);
-      // The page also offers the text as a file, because the command reads it.
+      // The page also offers the text as the file corpus.txt, which the displayed command reads.
       if (corpus.text !== "") files.push(["corpus.txt", new TextEncoder().encode(corpus.text)]);
       dom.replace(this.files, files.map(fileButton));
     } catch (error) {

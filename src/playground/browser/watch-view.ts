@@ -184,7 +184,7 @@ export class WatchView {
     this.told.textContent = `${mergeTrees.shownToken(token)} : id ${id}, ${origin}. Press it to see why it is there.`;
   }
 
-  /** Has the worker count the pairs of the corpus after the merges made so far, and shows the most frequent pairs. */
+  /** Asks the worker for the most frequent pairs of the corpus after the merges made so far, and shows them. */
   private async askRunnersUp(): Promise<void> {
     if (this.isAsking) return;
     this.isAsking = true;
