@@ -35,7 +35,7 @@ export type Seeds = {
   readonly seedMerges: readonly TokenPair[];
   /** Seed tokens that the base already has. */
   readonly knownSeeds: readonly string[];
-  /** Seed tokens that no text produces after a space. */
+  /** Seed tokens that no text produces after a space, because the base merges the space with their beginning. */
   readonly spacelessSeeds: readonly string[];
   /** The number of new tokens that the seed tokens need. */
   readonly seedTokenCount: number;

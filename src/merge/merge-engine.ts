@@ -158,7 +158,8 @@ const mergeWork = 64;
 
 /**
  * Finishes a merge that has begun in the first memory but cannot end there in one call, because its list is long, the
- * arena is full, there are several memories, or the caller chose the pair. Returns false if a memory is too small.
+ * arena (the region with all lists) is full, there are several memories, or the caller chose the pair. Returns false if
+ * a memory is too small.
  */
 export function* mergeInSlices(
   { memories, budget }: MergeEngine,

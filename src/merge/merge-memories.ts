@@ -124,8 +124,8 @@ export function createMergeEngine(
 }
 
 /**
- * Cuts the table into slices with about the same number of cells. No word is split, so the cuts do not affect the
- * merges.
+ * Cuts the table into slices with about the same number of cells (one for each token of a word, and one for its end).
+ * No word is split, so the cuts do not affect the merges.
  */
 function cutWords(words: wordTables.TokenWords, sliceCount: number) {
   const { wordCount, starts } = words;
@@ -195,8 +195,8 @@ function requestHugeRegions(engine: MergeMemory): void {
 const countEnd = 2 ** 53;
 const noLimit = 2 ** 32 - 1;
 /**
- * After merge k of K, the threshold is raised to the top count times this share times (k / K) ^ thresholdExponent, if
- * that is higher.
+ * After merge k of K, the threshold is raised to c * thresholdShare * (k / K) ^ thresholdExponent, if that is higher.
+ * Here c is the highest count of any pair at that time.
  */
 const thresholdShare = 0.5;
 /** Dense tables have an entry for each of the 65,536 pairs of this many tokens. */

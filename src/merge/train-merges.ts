@@ -123,8 +123,8 @@ export const bytesOfId = (startCount: number) => (startCount <= 256 ? 1 : startC
 const memoryBytesMax = 3.5e9;
 
 /**
- * Returns the address space per cell: for the cell, for its entries in the two arrays of staged neighbours, and for its
- * share of the smallest initial arena.
+ * Returns the address space per cell: for the cell, for its entries in `stagedLefts` and `stagedRights`, and for its
+ * share of the smallest initial arena (the region with the lists of occurrences).
  */
 const roomPerCell = (cellBytes: number) => 3 * cellBytes + 5;
 
