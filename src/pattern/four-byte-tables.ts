@@ -12,8 +12,8 @@ import { endColumn, firstClassColumn, invalidColumn, noSlot, type ScanTables } f
  *   quadEntries   Int32Array   stateCount << quadBits       entry of state s and quad q at s << quadBits | q
  *
  * An entry is (next state << quadBits) << 15 | commits << 12 | four slots of 3 bits. The first slot (lowest bits)
- * receives the position of the first byte, and so on. All slots are relative to the number of ends committed before the
- * quad. Slot 7 is the bin: a write to it is discarded.
+ * receives the position of the first byte, and so on. All slots are numbered as before the commits of the quad. Slot 7
+ * is the bin: a write to it is discarded.
  */
 export type FourByteTables = {
   readonly quadBits: number;
