@@ -35,7 +35,8 @@ export interface Taker {
   takeSpace?(): void;
   /**
    * Takes a change: normalization replaced bytes [start, end) of the text by `newSize` others. Changes are reported if
-   * the caller asked for them (`TextChain.open`), and for some texts in segments even if it did not.
+   * the caller asked for them (`TextChain.open`), or if the text has segments and tokens are searched for after
+   * normalization.
    */
   change?(start: number, end: number, newSize: number): void;
 }
