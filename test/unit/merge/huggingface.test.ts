@@ -25,8 +25,8 @@ test("merges equal those of HF's own trainer on made-up text, including ties and
 });
 
 /**
- * Returns the words of a line, which consist of letters. With single spaces between them, a pattern for words splits
- * the line as "first", " second", " third", …, "\n".
+ * Returns random words of letters. If they are joined by single spaces into a line, a pattern for words splits the line
+ * as "first", " second", " third", …, "\n".
  */
 function makeLine(random: Random): string[] {
   const alphabet = ["ab", "abc", "aé", "thequickbrownfox"][random(4)]!;

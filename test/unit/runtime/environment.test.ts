@@ -28,7 +28,10 @@ const nothing = "nothing";
 const speaks = "the same bytes, and more on stderr";
 const refuses = "the run is refused by the runtime";
 
-/** Settings that change what this training prints, or end it. The others in `tried` must have no effect on it. */
+/**
+ * Settings that change what this training prints, or end it. The other settings in `tried` must have no effect on the
+ * training.
+ */
 const effects: Record<string, string> = {
   "BUN_JSC_dumpOptions=1": speaks,
   "BUN_JSC_nonsense=1": refuses,

@@ -41,7 +41,7 @@ const wordy: EncodingParts = {
 };
 
 /**
- * A tokenizer whose texts may be cut only at the added tokens that are found before normalization, because the others
+ * A tokenizer whose texts may be cut only at added tokens that are found before normalization. The other added tokens
  * are searched for in the normalized text.
  */
 const normal: EncodingParts = {
