@@ -7,8 +7,8 @@ export type Goal = {
   readonly row: string;
   readonly measure: "seconds" | "processorSeconds" | "megabytes";
   /**
-   * Another cost of the row, by name: the goal is about the quotient of the two. Without it, the goal is about `bpe`
-   * alone.
+   * The name of another cost in the row. If it is given, the goal is about the quotient of that cost and the cost of
+   * `bpe`; otherwise it is about `bpe` alone.
    */
   readonly other?: string;
   /** The smallest quotient that reaches the goal: the cost of `other`, divided by that of `bpe`. */

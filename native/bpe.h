@@ -94,8 +94,9 @@ BPE_API size_t bpe_session_size(const bpe_session *);
 BPE_API const char *bpe_session_text(const bpe_session *);
 /* Copies the ids from index `first` on. */
 BPE_API const char *bpe_session_ids(const bpe_session *, size_t first, bpe_ids *ids);
-/* To count the ids of many intervals of a text, fork its session for each, and delete what follows the interval, then
- * what precedes it. For one interval, bpe_count on its bytes is cheaper. */
+/* To count the ids of many intervals of a text, open one session with the text. For each interval, fork the session,
+ * and in the fork delete what follows the interval, then what precedes it. For a single interval, bpe_count on its
+ * bytes is cheaper. */
 
 /* Counts the ids of a text. If there are more than `limit`, stops early and sets `*count` to limit + 1. */
 BPE_API const char *bpe_count(bpe_tokenizer *, const char *text, size_t size, int flags, size_t limit, size_t *count);

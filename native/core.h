@@ -154,7 +154,8 @@ typedef struct {
 BPE_HIDDEN const char *sections_open(Instance *, const Image *, bool specials_as_text, bool notes_changes, bool has_segments, bool continues);
 /* Ends a segment and begins the next one, in which special tokens are text if `specials_as_text`. */
 BPE_HIDDEN const char *sections_end_segment(Instance *, bool specials_as_text);
-/* What ends with a piece: nothing, the text, or a part of it whose last section the caller ends. */
+/* What ends with a piece: nothing, the text, or a part of the text that ends at a safe cut. After such a part, the
+ * caller ends the section that is still open, if there is one. */
 enum { ENDS_NOTHING, ENDS_TEXT, ENDS_PART };
 /* Passes a piece of the text to the text module. The events, and the bytes of text that they refer to, are valid
  * until the next call. */

@@ -33,8 +33,9 @@ static const char *push_id(Ids *out, const Event *token, uint32_t id_bytes) {
   return NULL;
 }
 
-/* PART_BYTES of text are encoded at a time, or SECTION_PART_BYTES if the text module cuts it. If the number of ids
- * is limited to few, a part has only BYTES_OF_ID bytes for each id that may follow, but at least LEAST_PART_BYTES. */
+/* PART_BYTES of text are encoded at a time, or SECTION_PART_BYTES if the text module cuts it. If `id_limit` is
+ * small, a part has only BYTES_OF_ID bytes for each id that is missing up to the limit, but at least
+ * LEAST_PART_BYTES. */
 enum { PART_BYTES = SCALED(1 << 18, 64), SECTION_PART_BYTES = SCALED(1 << 16, 5), BYTES_OF_ID = 4, LEAST_PART_BYTES = SCALED(1 << 10, 4) };
 
 static size_t next_part(const Encoding *encoding, size_t size) {

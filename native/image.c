@@ -66,7 +66,8 @@ static bool is_ascending(const uint32_t *numbers, uint32_t count) {
 }
 
 /* Whether the areas are in ascending order, disjoint and inside the memory. The areas whose bytes are in the model
- * (AREA_LISTED) must together have the model's size; those that are filled with one byte, at most FILLED_MAX bytes. */
+ * (AREA_LISTED) must together have the model's size. The other areas, each filled with one byte value, must together
+ * have at most FILLED_MAX bytes. */
 static bool are_areas(const Image *image, uint32_t model_size) {
   uint64_t end = 0, size = 0, filled = 0;
   for (uint32_t i = 0; i < image->area_count; i++) {

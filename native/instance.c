@@ -73,7 +73,7 @@ static bool make_accessible(void *start, uint64_t size) {
 }
 
 /* Reserves the 4 GB of addresses that a kernel can use. If address space is limited, reserves only a quarter of what
- * is available, but at least 64 MB, because other instances need the rest. */
+ * is available, because other instances need the rest, but at least 64 MB. */
 wasm_rt_memory_t *memory_new(void) {
   uint64_t limit = SPACE;
   char *start = reserve(PAGE + limit);
@@ -492,7 +492,8 @@ const char *sections_open(Instance *instance, const Image *image, bool specials_
   const char *error = instance->sections_memory == NULL ? set_up_sections(instance, image) : NULL;
   if (error != NULL) return error;
   uint32_t flags = (uint32_t)specials_as_text | (uint32_t)notes_changes << 1 | (uint32_t)has_segments << 2 | (uint32_t)continues << 3;
-  /* The module keeps its flags for later texts, unless segments or `continues` change them while a text is read. */
+  /* The module need not be opened again for a text with the flags that it already has. But segments and `continues`
+   * change its state while a text is read, so they always require it. */
   if (instance->sections_flags != flags || has_segments || continues) w2c_text_openText(&instance->sections, flags);
   instance->sections_flags = flags;
   instance->sections_memory->poll = instance->memory->poll;

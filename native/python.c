@@ -176,7 +176,7 @@ static bool encode(Model *self, Encoding *encoding, Use *use) {
 }
 
 /* Takes the model's spare memory, which the caller owns until `give_spare`. Creating a Python object can run a
- * finalizer that encodes with this model, and must not get the memory that is in use. */
+ * finalizer that encodes with this model. The finalizer then finds no spare memory, and allocates its own. */
 static Ids take_spare(Model *self) {
   Ids spare = self->spare;
   self->spare = (Ids){0};
@@ -859,7 +859,7 @@ static PyObject *batch_work(Batch *self, PyObject *unused) {
   const char *error;
   Idle *idle = acquire(self->model, &error);
   if (idle == NULL) {
-    /* This thread has taken no part, so the threads that have an instance will do all of them. */
+    /* This thread has taken no part, so the threads that have an instance will encode all parts. */
     if (self->working > 0 && error == no_memory) return PyBool_FromLong(false);
     return raise(self->model, error);
   }

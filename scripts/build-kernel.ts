@@ -12,7 +12,8 @@ type Compiler = {
     api?: { writeFile(name: string, contents: string | Uint8Array): void },
   ): Promise<{ error: Error | null; stderr: { toString(): string } }>;
 };
-// The type checker does not follow a computed name, and must not: the package's types redefine TypeScript's globals.
+// The name is in a variable, so that the type checker does not load the package's types, which redefine TypeScript's
+// globals.
 const compilerName: string = "assemblyscript/asc";
 const { default: asc } = (await import(compilerName)) as { default: Compiler };
 

@@ -34,7 +34,10 @@ if (text === undefined || directory === undefined) {
 
 type Run = {
   seconds: number;
-  /** Processor time of all threads, in seconds: of the call for other tools in Python, else of the whole process. */
+  /**
+   * Processor time of all threads, in seconds. For other tools in Python, it is that of the call alone; otherwise, that
+   * of the whole process.
+   */
   processorSeconds: number;
   callSeconds?: number;
   idCount: number;

@@ -20,7 +20,8 @@ from usage import measured, peak_memory_bytes
 peer, directory, path, pattern, end_id, output = sys.argv[1:7]
 end = numpy.asarray([int(end_id)], dtype=numpy.uint16)
 documents = open(path, encoding="utf-8", errors="replace", newline="").read().split("<|endoftext|>")
-# Cut long documents about every 100,000 characters, because a single text is not a batch.
+# Cut long documents about every 100,000 characters. A library whose threads each take whole texts of a batch could not
+# divide a single long text.
 pieces = []
 counts = []
 for document in documents:

@@ -95,7 +95,7 @@ def use_file(path: str, home: str, is_quick: bool) -> tuple[str, int, int]:
         if is_quick and os.path.getsize(path) > QUICK_BYTES:
             with open(path, "rb") as file, open(link, "wb") as out:
                 data = file.read(QUICK_BYTES)
-                # Up to the end of the last line, or at least of the last whole character.
+                # Write up to the end of the last line or, if there is no line feed, of the last whole character.
                 out.write(data[: data.rfind(b"\n") + 1 or codecs.utf_8_decode(data)[1]])
         else:
             os.symlink(os.path.realpath(path), link)

@@ -158,7 +158,7 @@ def train_rustbpe(ask: Ask) -> Job:
 def train_bpeasy(ask: Ask) -> Job:
     bpeasy: Any = importlib.import_module("bpeasy")
     vocab_size, pattern = ask.vocab_size - len(ask.special_tokens), regex(ask)
-    # It requires a maximum length of tokens. No token is longer than the file.
+    # bpeasy requires a maximum length of tokens. No token is longer than the file.
     longest = os.path.getsize(ask.file)
     return Job(lambda: bpeasy.train_bpe(iter(texts_of_file(ask)), pattern, longest, vocab_size), ranked)
 
@@ -326,7 +326,7 @@ def file_gigatoken(ask: Ask) -> Job:
 def _gigatoken(ask: Ask) -> Any:
     gigatoken: Any = importlib.import_module("gigatoken")
     if ask.pattern == "cl100k":
-        # It knows cl100k by name, but not the newer spelling of its expression in our tokenizer.json.
+        # gigatoken knows cl100k by name, but not the newer spelling of its expression in our tokenizer.json.
         ranks = os.path.join(ask.tokenizer, "tokenizer.tiktoken")
         return gigatoken.Tokenizer.from_tiktoken(ranks, pretokenizer="cl100k")
     return gigatoken.Tokenizer(os.path.join(ask.tokenizer, "tokenizer.json"))

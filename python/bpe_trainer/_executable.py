@@ -77,7 +77,8 @@ def message_of(stderr: str) -> str:
     return stderr.strip() or "bpe ended without a message"
 
 
-#: Held while pipes are created and registered, because a child that is forked in between would not know of their ends.
+#: Held while pipes are created and registered in `_ends`. A child that is forked between these two steps would not find
+#: their ends there, and would keep them open.
 _starting = RLock()
 #: The ends of all pipes that belong to this process.
 _ends: set[ref[IO[bytes]]] = set()
@@ -94,7 +95,8 @@ def _after_fork() -> None:
         try:
             if stream is None or stream.closed:
                 continue
-            # Keep the descriptor in use, so that the child cannot write to another file by it.
+            # Keep the number of the descriptor in use. If the child opened another file with that number, this stream
+            # could write to it.
             if nowhere >= 0:
                 os.dup2(nowhere, stream.fileno(), inheritable=False)
             else:

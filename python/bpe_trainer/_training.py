@@ -262,8 +262,8 @@ def _finish(
     if texts is None and run.stdout is None and sys.platform != "win32":
         _listen(run, said, warned, show)
     else:
-        # Another thread reads stderr, because this one sends texts or reads the answer. On Windows it always does,
-        # because Ctrl-C cannot end a read there.
+        # Another thread reads stderr, because this one sends texts or reads the answer. On Windows, another thread
+        # always reads it, because Ctrl-C cannot end a read there.
         answer = _listen_apart(run, said, warned, show, texts)
     exit_code = run.wait()
     run.close()

@@ -68,8 +68,8 @@ def get_tokenizer(
         if not text:
             raise BpeError("a special token is empty")
         id = ids.setdefault(text.encode("utf-8"), max(ids.values()) + 1)
-        # In tokenizer.json, a special token has the id of the key that equals its text, whatever id is stated. So that
-        # key must not be another token's.
+        # In tokenizer.json, a special token gets the id of the key of `vocab` that equals its text, whatever id is
+        # stated for it. So no other token may have that key.
         if keys.setdefault(text, id) != id:
             raise BpeError(f"the special token {text!r} is spelled like another token in tokenizer.json, which maps bytes to GPT-2's characters")
         flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)

@@ -30,7 +30,7 @@ export type Member = {
   /** The options that are enabled. */
   readonly options: readonly string[];
   readonly digitCount: number;
-  /** Whether a text ends after every line feed. */
+  /** Whether each line, with its line feed, is cut as a text of its own. */
   readonly lines: boolean;
 };
 
@@ -96,10 +96,13 @@ function maskRecord(names: readonly string[], isSet: (name: string) => boolean):
   return Object.fromEntries(names.map((name) => [name, isSet(name)]));
 }
 
-/** The columns of an automaton, in terms of a class system. */
+/** How the columns of an automaton correspond to the classes of a formula (`ClassSystem`). */
 type SymbolSet = {
   readonly symbols: readonly MaskSymbol[];
-  /** For each column of characters beyond ASCII, the class that they belong to: an index into the system's examples. */
+  /**
+   * For each column of characters beyond ASCII, the example that the automaton treats like these characters, as an
+   * index into the system's `examples`.
+   */
   readonly exampleOf: ReadonlyMap<number, number>;
 };
 
@@ -190,11 +193,12 @@ class RowNumbers {
 }
 
 /**
- * Returns whether the automaton finds the same further ends if it starts again at an end that it has settled.
+ * Returns whether the automaton can be restarted at any end that it has settled: whether it then finds the same ends
+ * after that one. Also returns false if the search becomes too large. src/pattern/scan-tables.ts explains slots.
  *
- * The search runs two automata. The *whole* one reads a text from its start. The *fresh* one starts at a position that
- * the whole one has written into a slot. If it turns out that the whole one does not settle that position as an end,
- * the search drops the pair.
+ * The search runs two copies of the automaton side by side. The *whole* one reads a text from its start. The *fresh*
+ * one starts at a possible end: a position that the whole one has written into a slot. Whether this is an end turns out
+ * later; if it is not, the search drops the pair of copies.
  */
 export function canRestart(tables: ScanTables, symbols: readonly MaskSymbol[]): boolean {
   const { transitions } = tables;
@@ -242,10 +246,10 @@ export function canRestart(tables: ScanTables, symbols: readonly MaskSymbol[]): 
   return true;
 }
 
-// Positions are relative to the start of the fresh automaton, and only their order matters. So all positions before
-// that start are `before`.
+// Positions are relative to the start of the fresh automaton, which is 0, and only their order matters. Ends before
+// that start are not compared, so `before` is used for all positions there.
 const before = -1;
-/** The current character. */
+/** The position of the current character. It is above every other position, because `renumbered` keeps those small. */
 const here = 1 << 20;
 
 /** `ends`: ends that this automaton has settled, and the other one has not. */

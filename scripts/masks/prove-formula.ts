@@ -63,7 +63,7 @@ type Situation = {
   readonly isHard: boolean;
   /** The state of the formula; undefined before the first character. */
   readonly memory: readonly number[] | undefined;
-  /** The difference that was found, if the formula's claims (`BitOps`) are not yet confirmed; otherwise "". */
+  /** A difference that counts only if the formula's open claims (`BitOps`) are confirmed; "" if there is none. */
   readonly difference: string;
   readonly from: Situation | undefined;
   readonly symbol: MaskSymbol | undefined;
@@ -177,7 +177,10 @@ function settle(entry: number, slots: number[], pendingCount: number, here: numb
   };
 }
 
-/** At the end of the text, the automaton settles all pending ends, and the end of the text. */
+/**
+ * Returns the difference that is found if the text ends in this situation; "" if there is none. The automaton must then
+ * settle all pending ends, and the end of the text.
+ */
 function differenceAtEnd({ state, slots, pendingCount, isHard }: Situation, transitions: Int32Array): string {
   const entry = transitions[(state << 8) | endColumn]!;
   const settled = settle(entry, slots.slice(), pendingCount, isHard ? unknownEnd : pendingCount);
@@ -340,8 +343,8 @@ export class BitOps implements Ops<boolean> {
   };
 
   /**
-   * Remembers two numbers: how many of the next characters are letters of a contraction or the character after it, and
-   * a claim (see below).
+   * Remembers two numbers. The first says how many characters ahead the first one after the current contraction is; it
+   * is 0 if there is no contraction. The second is a claim, one of those below.
    */
   readonly contractions = (apostrophes: boolean, fold: boolean, apart: boolean): Contractions<boolean> => {
     const ahead = this.recall();

@@ -38,8 +38,8 @@ export function buildMaskTables(tables: ScanTables): Uint8Array | undefined {
 
 /**
  * Writes the entries of the tables for lead bytes of two- and three-byte characters. A lead byte gets an entry if all
- * its characters are of one kind. For three-byte characters it is enough that all from some second byte on are. Only
- * the two kinds with the most entries are written.
+ * its characters are of one kind. For three-byte characters, it is enough if all those from some second byte on
+ * are of one kind. Only the two kinds with the most entries are written.
  */
 function writeLeads(bytes: Uint8Array, tables: ScanTables, kindOfColumn: Uint8Array): void {
   const leadsOfKind = new Map<number, Lead[]>();

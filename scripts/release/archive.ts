@@ -58,8 +58,8 @@ export function tarGz(files: readonly ArchivedFile[], seconds: number): Buffer {
  *   offset   bytes   meaning                 offset   bytes   meaning
  *   0        4       0x04034b50              0        4       0x02014b50
  *   4        2       version: 20             4        2       made by version 20 on Unix: 0x0314
- *   6        2       flags: 0                6        24      as 4 to 28 of the head
- *   8        2       method: 8, deflate      32       6       no comment, first disk, no attributes: 0
+ *   6        2       flags: 0                6        24      as bytes 4 to 27 of the head
+ *   8        2       method: 8, deflate      30       8       no extra fields, no comment, first disk, no attributes: 0
  *   10       4       DOS time and date       38       4       mode of Unix, shifted by 16 bits
  *   14       4       CRC-32                  42       4       where the head is
  *   18       4, 4    size packed, unpacked   46               path

@@ -25,7 +25,7 @@ export type System = {
   pathInside(path: string): string;
 };
 
-/** The Debian whose musl is the first that loads what Alpine builds today (1.2.4 or later). */
+/** The first release of Debian whose musl (1.2.4 or later) loads what Alpine builds today. */
 const suite = "trixie";
 /**
  * Debian's packages in each system, by its processor and its C library. arm64 with glibc also gets a Python, to test

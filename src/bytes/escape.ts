@@ -39,8 +39,8 @@ export const isInvisible =
   /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]|(?!\p{Join_Control}|\p{Variation_Selector})\p{Default_Ignorable_Code_Point}/u;
 
 /**
- * Replaces each space except U+0020, and the blank Braille pattern, with a visible sign: ‿ for a no-break space, ▫ for
- * any other.
+ * Replaces the blank Braille pattern and each space other than U+0020 with a visible sign: ‿ for a no-break space, ▫
+ * for any other of these characters.
  */
 export const spacesWithSigns = (text: string) =>
   text.replace(/[^\P{Zs} ]|\u2800/gu, (space) => (/[\u00a0\u2007\u202f]/.test(space) ? "‿" : "▫"));

@@ -71,8 +71,8 @@ const predicateOf = (signature: Signature) =>
 function hintOf(signature: Signature, path: string, compression: Compression): Message {
   const { remedy } = signature;
   if (remedy === undefined && !("packer" in signature)) return insist;
-  // Other programs do not unpack gzip and zstd by themselves, and few of them read a pipe. So the file has to be
-  // unpacked first.
+  // Without `unpacksItself`, the program of the remedy does not unpack gzip and zstd, and often it cannot read a pipe.
+  // So the file has to be unpacked first.
   if (compression !== "none" && !signature.unpacksItself)
     return "unpack it first, and name the unpacked file";
   if (remedy === undefined)

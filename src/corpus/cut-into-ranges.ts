@@ -35,8 +35,9 @@ export class CutFinder {
   }
 
   /**
-   * Finds a cut in [from, stop) of a text that is known up to `limit`: the start of a special token, or else the first
-   * safe cut. Returns undefined if there is neither, or if a special token that is no cut reaches into [from, stop).
+   * Finds a cut in [from, stop) of a text that is known up to `limit`: the start of a special token that no earlier one
+   * overlaps. If there is none, returns the first safe cut; or undefined if a special token reaches into [from, stop),
+   * or if there is no safe cut.
    *
    * Before `from`, `contextBytes` bytes must be known, unless the text begins at `from` or `from` is an earlier cut.
    * After `stop`, `contextBytes` bytes must be known, or all of the text.
@@ -56,7 +57,8 @@ export class CutFinder {
     const { pattern } = this.options;
     if (touched || pattern === null) return undefined;
 
-    // No special token begins in [from, stop), so none begins in the characters that decide whether a cut is safe.
+    // No special token begins in [from, stop). The search ends `characterTailBytes` earlier, so that the character at
+    // the cut ends at or before `stop`, and no special token begins in it.
     const pos = this.safeCut(pattern, text, from, stop - characterTailBytes, limit);
     return pos < 0 ? undefined : { pos, inside: true };
   }

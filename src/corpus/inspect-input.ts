@@ -74,7 +74,8 @@ function decompressHead(fd: number, path: string, compression: Codec, bytesMax: 
       if (head.length >= bytesMax || isAll) return head.subarray(0, bytesMax);
       tooFewBytes = triedBytes;
     }
-    // A block of zstd has at most 128 KB, so some length between the two gives enough bytes and not too many.
+    // A block of zstd decompresses to at most 128 KB, so some length between `tooFewBytes` and `tooManyBytes` gives
+    // enough bytes and not too many.
     triedBytes = Number.isFinite(tooManyBytes) ? (tooFewBytes + tooManyBytes) >> 1 : 4 * triedBytes;
   }
 }

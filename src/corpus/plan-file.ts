@@ -28,8 +28,8 @@ import { defaultTextField } from "./json-shape.ts";
  *   sizeBytes, modifiedMs  the state of the file when the plan was made: the ranges are valid for that file only
  *   inputFormat            the format of the file, one of `inputFormats`
  *   textField              the field, or column, with the texts; only for formats that have fields
- *   patternDigest          the options that the cuts depend on: with other options a word may cross the edge of a
- *   specialTokensDigest    range
+ *   patternDigest          the options that the cuts depend on: with other options a pretoken may cross the edge
+ *   specialTokensDigest    of a range
  *   isLinewise
  *   normalization          the normalization of the text, if any
  *   digest                 of all of the above. Whether a cut is valid cannot be checked without reading the text, so a

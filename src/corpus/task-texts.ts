@@ -217,7 +217,8 @@ export class TaskTexts {
     const { pretokens } = this.chain;
     const invalidBefore = pretokens.invalidByteCount;
     pretokens.lookAhead(end, reader.limit);
-    // A document that begins exactly at the cut is counted here: to the next range it looks like one that continues.
+    // If a document begins exactly at the cut, it is counted here, because the next range takes its beginning for the
+    // continuation of an earlier document.
     const moreDocuments = pretokens.isInside ? 0 : 1;
     return { moreDocuments, lessInvalid: pretokens.invalidByteCount - invalidBefore };
   }

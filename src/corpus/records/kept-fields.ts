@@ -27,8 +27,8 @@ export function kindOf(value: Value): Kind | null {
 }
 
 /**
- * Converts the JSON text of a value; undefined for a string with a lone surrogate. For a field declared as text,
- * numbers, true and false stay as they are written.
+ * Returns the value to keep for the JSON of a value; undefined for a string with a lone surrogate. Objects and lists
+ * are kept as their JSON; in a field declared as text, so are numbers, true and false.
  */
 export function keptValue(json: string, { kind }: Field): Value | undefined {
   if (json === "null") return null;
