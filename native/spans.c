@@ -51,7 +51,7 @@ static const char *place(Encoding *encoding, size_t size, bool in_characters, Sp
     if (spans != NULL) memcpy(spans + at, memory_at(memory, w2c_text_spansAddress(tokens), part * sizeof *spans), part * sizeof *spans);
     if (!should_continue(&encoding->poll, STEPS_OF_ID * part)) return gave_up;
   }
-  /* If encoding stopped early, its last ids are not final, and may end before or after the text does. */
+  /* If encoding stopped early, the last ids are not final, and may end before or after the `size` bytes. */
   bool is_spelled = w2c_text_endOffsets(tokens) == size;
   return is_spelled || count > encoding->id_limit ? NULL : unspelled;
 }

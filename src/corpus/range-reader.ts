@@ -250,7 +250,7 @@ export class RangeReader {
 
   /**
    * Returns an upper bound of the window's size after `advance(keepPos)`: twice the present size if the kept bytes fill
-   * more than half of the window.
+   * more than half of the window, otherwise the present size.
    */
   bytesAfter(keepPos: number): number {
     return (this.limit - keepPos > this.capacityBytes >> 1 ? 2 : 1) * this.capacityBytes;

@@ -60,8 +60,8 @@ export class ParquetReader {
       const page = pageAt(source, this.offsetByte, group.chunkEndByte);
       const valueCount = valueCountOf(page.header);
       if (valueCount > 0) {
-        // `neededBytes` does not include the batch. One of its texts may be as long as the page, so memory for the
-        // batch is claimed below, when the lengths of the texts are known.
+        // `neededBytes` does not include the batch. Its size depends on the lengths of the texts, so its memory is
+        // claimed below, when these lengths are known.
         const neededBytes = dictionaryBytes + memoryOfPage(page, group);
         if (this.claim(neededBytes, nameText)) yield this.offsetByte - group.startByte;
         const claimValues = (bytes: number) => void this.claim(neededBytes + bytes, nameText);

@@ -77,8 +77,8 @@ function textColumnOf(
 }
 
 /**
- * The memory, in bytes, that each byte of metadata may take, because the library may create an object for every five
- * bytes. Measured: 57.
+ * The memory, in bytes, that a byte of metadata may take when it is decoded; 57 bytes were measured. It is so large
+ * because hyparquet may create an object for every five bytes.
  */
 const memoryPerMetadataByte = 60;
 
