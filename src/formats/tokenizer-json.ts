@@ -202,7 +202,8 @@ function tokenizerConfigJson(tokenizer: FinishedTokenizer): Uint8Array {
 /**
  * Returns the field that says whether bos is put before texts. If it is missing, llama.cpp puts bos before texts of a
  * llama3 or tekken model. Unless bos was requested, the field is copied from the configuration of --like. If that lacks
- * the field, the result is empty if the post-processor of --like adds tokens to a text, and otherwise false.
+ * the field, the post-processor of --like decides: if it adds tokens to a text, the result is empty; otherwise, the
+ * field is false.
  */
 function addsBosField({ model, like }: FinishedTokenizer): { add_bos_token?: unknown } {
   const { add_bos_token: stated } = like?.config ?? {};
