@@ -47,11 +47,11 @@ export type Warning =
   | { readonly kind: "normalizer" }
   /** A tokenizer for chats has no padding token. */
   | { readonly kind: "no pad" }
-  /** Some seed tokens are single bytes, or tokens of the base, which are tokens anyway. */
+  /** Some seed tokens are tokens anyway: they are single bytes or, if `ofBase`, tokens of the base. */
   | { readonly kind: "seed tokens that are bytes"; readonly shown: string; readonly ofBase: boolean }
-  /** Some seed tokens are words without a leading space, which are not used for words within a sentence. */
+  /** Some seed tokens are words without a leading space. They are not used within a sentence, where words have one. */
   | { readonly kind: "seed tokens without a space"; readonly shown: string; readonly first: string }
-  /** Documents end at special tokens although the training imitates HF, whose own trainer learns their text. */
+  /** Documents end at special tokens, but the training imitates HF, whose trainer reads special tokens as text. */
   | { readonly kind: "special tokens in the text"; readonly path: string }
   | { readonly kind: "files in the old result"; readonly path: string }
   | { readonly kind: "skipped file"; readonly path: string; readonly reason: Message }

@@ -148,8 +148,8 @@ function mergeAll(pair: Pair, id: i32): void {
     let position = place.position;
     // Since the position was added, one of the two tokens may have been merged with another one.
     if (idAt(position) !== left || idAt(endOf(position)) !== right) continue;
-    // A run of equal tokens is merged from its start. If two merges make the same token, the list may have the
-    // positions of the run in another order, so the start is looked for.
+    // A run of equal tokens is merged from its start. If two merges make the same token, the positions in the list may
+    // not ascend, so the start of the run is looked for.
     if (left === right) position = startOfRun(position, left);
     const middle = endOf(position);
     const end = endOf(middle);

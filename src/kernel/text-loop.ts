@@ -216,7 +216,8 @@ function takeTo(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, endsText:
       }
     }
     const isLast = !isFound && pos >= lastStop;
-    // Subtle: `stop` may be inside the document's last character, where a block ends; so it is not compared with `pos`.
+    // Subtle: a block may end inside the document's last character, which is then read whole. So `pos` is compared with
+    // the document's end, not with `stop`.
     assert(!(isFound || (isLast && endsText)) || pos === (isFound ? token : lastStop));
     if (isFound || (isLast && endsText)) finishDocument();
     if ((isFound || endCount > 1) && !takeEnds()) return -1;

@@ -401,7 +401,7 @@ function placeOfPrefix(text: usize, from: i32, stop: i32, prefix: usize, length:
     const firsts = i8x16.splat(first);
     const lasts = i8x16.splat(last);
     for (let place = from; place < stop; place += 16) {
-      // The first byte is rare in most texts, so it is searched for at 32 positions at once.
+      // The first byte is rare in most texts, so 32 positions at once are checked for it, and skipped if none has it.
       for (; place + 32 <= stop; place += 32) {
         const at = text + place;
         const isNear = i8x16.eq(v128.load(at), firsts);

@@ -10,7 +10,7 @@
  *                lengths    4 tokenCount     u32: bytes of each token; a kept one has at most 64
  *   merges       lefts      4 mergeCount     i32: token number of the left half
  *                rights     4 mergeCount     i32: token number of the right half
- *   ids          entries    4 size           i32: the token number of an id; below 0 unless a byte or a learned token
+ *   ids          entries    4 idCount        i32: the token number of an id; below 0 unless a byte or a learned token
  *   spelling                4 * 256          u32: how each byte is written: one or two bytes in bits 0-15, their number
  *                                            in bits 16-31
  *   separator    length     4                u32: bytes of text, at most 24

@@ -497,7 +497,7 @@ export class TextTokenizer {
     return this.recodeGiven("firstNoncanonical", ids, options).index;
   }
 
-  /** Decodes the ids, and encodes the text again. Returns the new ids, and the spans in which they differ. */
+  /** Decodes the ids and encodes the text again. Returns the new ids, and the spans that differ from the given ids. */
   recode(ids: GivenIds, options: EncodeOptions = {}): Recoded {
     const { given, bytes, canonical } = this.recodeGiven("recode", ids, options);
     const isSameText = firstDifference(bytes, this.decodeBytes(canonical)) < 0;

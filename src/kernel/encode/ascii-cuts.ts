@@ -6,8 +6,8 @@ import { letters, topBits, within } from "../masks/mask-operators";
  *
  *   - Between a visible character and a following space there is a cut, because no merge except late ones crosses that
  *     position.
- *   - Before a letter that follows a letter or a space no cut is made, because a cut is hardly ever possible there. A
- *     possible cut that is not made changes no id. The exception is a capital that follows a small letter.
+ *   - Before a letter that follows a letter or a space no cut is made, unless a capital follows a small letter. A cut
+ *     is hardly ever possible there, and leaving out a possible cut changes no id.
  *   - All other positions are `asked`: they are looked up one by one.
  */
 

@@ -64,8 +64,8 @@ export function endLaidOut(): bool {
 }
 
 /**
- * Arrays that are used only while the model is built. They are zeroed at the end, because tables get their memory
- * later:
+ * Arrays that are used only while the model is built. They are zeroed at the end, because later tables get the same
+ * memory, and some tables rely on zeros:
  *
  *   ARRAY      TYPE   LENGTH    MEANING
  *   byteOf     i32    idLimit   the byte of each id, or -1; if bytes share an id, the last one

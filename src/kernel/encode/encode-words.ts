@@ -218,8 +218,8 @@ let unkeptCount: u32 = 0;
 
 /**
  * Returns the result of a word that was missing when its batch was looked up. If the word has been cached since then,
- * finds it there; otherwise merges and caches it. Returns `missing` if the word cannot be cached; `unkeptCount` is then
- * the number of its ids at `wordIds`, or `noRoom`.
+ * takes the result from the cache; otherwise merges the word and caches it. Returns `missing` if the word cannot be
+ * cached; `unkeptCount` is then the number of its ids at `wordIds`, or `noRoom`.
  */
 function resolve(start: usize, length: u32, room: usize): u64 {
   if (length <= shortBytesMax) {

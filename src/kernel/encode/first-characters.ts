@@ -16,10 +16,10 @@ let hasMark: bool = false;
 /**
  * Values of the model's `beginning`: with which symbols merging begins.
  *
- *   withBytes          bytes
- *   withCharacters     characters; one without a token becomes its bytes
- *   2                  characters; one without a token becomes the unknown token
- *   withFusedUnknown   like 2, but adjacent characters without a token become one unknown token together
+ *   0, withBytes          bytes
+ *   1, withCharacters     characters; one without a token becomes its bytes
+ *   2                     characters; one without a token becomes the unknown token
+ *   3, withFusedUnknown   like 2, but adjacent characters without a token become one unknown token together
  */
 const withBytes: u32 = 0;
 const withCharacters: u32 = 1;

@@ -277,7 +277,7 @@ function listSegments(count: u32): void {
       let length = 1 + <u32>ctz(~(rest >> start));
       rest &= rest + (rest & -rest);
       if (start + length > base + 64) {
-        // The last bit of the word is a joint, so the segment continues in the next word.
+        // The last id of these 64 is a joint, so the segment continues in the next 64 ids.
         while (isJoint(start + length - 1)) length++;
         done = start + length;
       }

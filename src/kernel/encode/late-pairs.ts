@@ -85,7 +85,7 @@ export function findLate(key: u64): u32 {
 
 /**
  * Returns the same as `findLate`, and is faster if late merges join only few of the pairs. If the filter rejects a
- * pair, the empty bucket is read, because a processor could not predict a branch there.
+ * pair, the bucket that is always empty is read instead of its home bucket. A branch could not be predicted here.
  */
 export function findRareLate(key: u64): u32 {
   const hash = hashOfKey(key);
@@ -100,7 +100,7 @@ function findFrom(key: u64, home: usize): u32 {
   let at = home;
   while (true) {
     const second = load<u64>(slots + at, 8);
-    // For a slot that has this key, the exclusive or is its rank + 1.
+    // If a slot has this key, the exclusive or gives its rank + 1; if it has another key, a number not below `limit`.
     const rest = load<u64>(slots + at) ^ wanted;
     const secondRest = second ^ wanted;
     const found = select(rest, select<u64>(secondRest, 0, secondRest < limit), rest < limit);

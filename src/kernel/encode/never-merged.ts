@@ -30,7 +30,7 @@ import { firstByteOf, lastByteOf, mayTouchWhole, touchesWhole, wholeTokenCount }
  *   answers      u32,u32   2^answerBits       cache for other pairs of characters: the three bytes before the
  *                                             position; the three bytes after it << 1 | may be cut. In a free slot,
  *                                             all bits are set
- *   finer        u32       finerEndsMax       the ends together with the cuts, as many at a time as fit
+ *   finer        u32       finerEndsMax       the ends of pretokens and the cuts, as many at a time as fit
  *   lineEnds     u16       finerEndsMax       if `cutsByMasks`: the indices in `finer` where pretokens end, without
  *                                             the end of the last one
  */
@@ -324,7 +324,7 @@ function cutPretoken(start: u32, end: u32, count: u32): u32 {
   let at = cutsAscii ? pos + 1 : max(pos + 1, findNonAscii(pos, end));
   let cut = finer + (count << 2);
   while (at < end && cut < cutsEnd) {
-    // Up to here, the cuts fit even if there is one before each byte.
+    // Up to `stop`, the cuts fit into `finer` even if there is one before each byte.
     const stop = min(end, at + <u32>((cutsEnd - cut) >> 2));
     // Looks up four positions at a time: in ASCII, the two bytes next to a position nearly always decide.
     for (; cutsAscii && at + 4 <= stop; at += 4) {
@@ -370,14 +370,15 @@ function isCut(start: u32, at: u32, end: u32): bool {
 /** Whether the pretoken [start, end) may be cut between the characters on both sides of `at`. */
 function mayPart(start: u32, at: u32, end: u32): bool {
   const here = textStart + at;
-  // E0 to EF lead three bytes. Subtle: a pretoken of two or more bytes is valid UTF-8; the text before it may not be.
+  // E0 to EF lead three bytes. Subtle: the left character is looked for only inside the pretoken. A pretoken of two or
+  // more bytes is valid UTF-8, but the text before it may not be.
   const areThreeBytes = load<u8>(here) >> 4 === 0xe && at - start >= 3 && load<u8>(here - 3) >> 4 === 0xe;
   const answer = areThreeBytes ? answerForPair(here) : answerFor(here, at);
   if (answer !== byContext) return answer === 1;
   return !touchesWhole(textStart + start, here, textStart + end);
 }
 
-/** Like `answerFor`, for two characters of three bytes each. They alone decide the answer. */
+/** Like `answerFor`, for two characters of three bytes each. These six bytes alone decide the answer. */
 function answerForPair(here: usize): u32 {
   const characters = (threeByteCharacter(here - 3) << 16) | threeByteCharacter(here);
   const hash = characters * 0x9e3779b1;

@@ -312,7 +312,7 @@ export function lookUpShort(table: SlotTable, ends: usize, wordCount: u32): u32 
     ends += 4;
     const end = load<u32>(ends);
     const length = end - start;
-    // The store is unconditional; the entry is kept only if the word is longer.
+    // The index is always stored. Unless the word is longer than a short word, the next store overwrites it.
     store<u32>(longerEnd, word);
     longerEnd += usize(length > shortBytesMax) << 2;
     const key = select<u64>(sentinelKey, shortKey(text + start, length), length > shortBytesMax);

@@ -269,7 +269,7 @@ export const batchCells: u32 = isSmallScale ? 3 : 128;
 /** The size in bytes of an entry of a batch. */
 export const batchEntryBytes: usize = 16;
 export const batchBytes: usize = <usize>batchCells * batchEntryBytes;
-/** The engine needs at least one pair record per this many cells. English text used one per 360. */
+/** There must be memory for at least one pair record per this many cells. English text used only one per 360. */
 const cellsPerPairMax: u64 = 128;
 /** The minimum number of entries per cell with which the engine begins. */
 const entriesMin: f64 = 1.25;

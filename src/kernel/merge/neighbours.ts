@@ -100,8 +100,8 @@ export function mergeOccurrences<T>(merge: Merge, part: Part, index: u32, work: 
       const after = middle + rightBytes;
       const left = <u32>load<T>(cell - sizeof<T>());
       const right = <u32>load<T>(after);
-      // Subtle: in "xyxy" the second x was summed as the right neighbour of the previous occurrence; now it is
-      // replaced.
+      // Subtle: in "xyxy" the second x was summed as the right neighbour of the first occurrence. Now the second
+      // occurrence replaces that x, so its weight is void.
       if (left === id) voidWeight += weight;
       leftSeenCount = addNeighbour(leftSums, leftSeen, leftSeenCount, left, weight);
       rightSeenCount = addNeighbour(rightSums, rightSeen, rightSeenCount, right, weight);

@@ -23,8 +23,8 @@ export let entryCapacity: u32 = 0;
 /** After growing, the capacity is this multiple of the sum of the entries in use and the entries needed. */
 const growthFactor: f64 = isSmallScale ? 1.01 : 1.25;
 /**
- * If a smaller share of the arena is free after a compaction, the arena grows, because otherwise the next compaction
- * would follow too soon.
+ * If less than this share of the arena is free after a compaction, the arena grows, because otherwise the next
+ * compaction would follow too soon.
  */
 const freeShareMin: f64 = 0.1;
 
@@ -90,7 +90,7 @@ export function startCompaction(need: u32, pinnedPair: u32, threshold: u64, clea
 
 /**
  * Drops the lists of all pairs below the threshold except `pinned`, because they will not be read again. Adds up the
- * others in `livingCount`.
+ * lengths of the other lists in `livingCount`.
  */
 function dropLists(threshold: u64): void {
   livingCount = 0;

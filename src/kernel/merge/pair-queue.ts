@@ -147,7 +147,7 @@ function headOf(bucket: u32): usize {
   return buckets + ((<usize>bucket) << 2);
 }
 
-/** Whether the top pair is known: the heap is not empty, and no pair of its bucket is missing. */
+/** Whether the top pair is known: the heap is not empty, and has all pairs of bucket `heapBucket`. */
 export function hasTop(): bool {
   return heapSize > 0 && load<u32>(headOf(heapBucket)) === 0;
 }

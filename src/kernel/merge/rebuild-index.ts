@@ -162,8 +162,8 @@ export function countPairsSome(work: u32): i32 {
   if (hasNoRoom) return Counted.noRoom;
   if (!isAnyFull()) return Counted.some;
   if (changetype<Job>(job).walkCount === 1) return Counted.noRoom;
-  // Starts again with a single part, which has the memory of all. No record exists yet, because not all counts are
-  // joined.
+  // Counts again from the start, with a single part, whose table may use the memory of all parts. No record exists yet,
+  // because records are created only after all counts are joined.
   changetype<Job>(job).walkCount = 1;
   startCounting();
   return Counted.some;
@@ -203,8 +203,8 @@ function endSlots(count: u32): void {
 }
 
 /**
- * Creates records for the pairs in the next `work` slots. If there is one memory, it skips pairs below the threshold.
- * Returns true when all are done.
+ * Creates records for the pairs in the next `work` slots. Skips pairs below the threshold, unless there are several
+ * memories, whose counts must be added up first. Returns true when all are done.
  */
 function takeSome<T>(work: u32): bool {
   if (partTaken > 0) return true;

@@ -30,25 +30,25 @@ import {
 import { pairAt } from "./pair-table";
 
 /**
- * Tie rules: which of two pairs with equal counts is merged first. Left tokens are compared first; if they are equal,
- * right ones. Each token has a tie key, a number, and the greater key wins:
+ * Tie rules: which of two pairs with equal counts is merged first. The pairs are compared by their left tokens or, if
+ * these are equal in the rule, by their right ones. Of two tokens, the one with the greater tie key, a number, wins. If
+ * the keys are equal, a rule about bytes compares all bytes of the two tokens.
  *
- *   RULE           WINS                                      TIE KEY
- *   greater bytes  greater (bytes of left, bytes of right)   first 8 bytes as one number; equal keys: compare bytes
+ *   RULE           WINS                                      TIE KEY OF A TOKEN
+ *   greater bytes  greater (bytes of left, bytes of right)   its first 8 bytes as one number
  *   smaller bytes  smaller (bytes of left, bytes of right)   likewise, with all bits inverted
- *   smaller id     smaller (left id, right id)               2^32 minus the token's rank: `startRanks` if it
- *                                                            is a start token, else its id. If it spells a
- *                                                            special (below): the special's `key`
+ *   smaller id     smaller (left id, right id)               if it spells a special (below): the special's `key`;
+ *                                                            otherwise 2^32 minus its rank, which is in `startRanks`
+ *                                                            for a start token, and the id for any other token
  *
- * Bytes are compared as the numbers in `startBytes`. If the order is another one than that of byte values, JavaScript
- * replaces each byte by its place in that order.
+ * The order of bytes is that of the numbers in `startBytes`. These are byte values, unless the imitated trainer orders
+ * bytes differently. Then JavaScript has replaced each byte by its place in the trainer's order.
  *
  *   REGION        ELEMENT  ELEMENTS              MEANING
- *   tieKeys       u64      tokenCapacity         the greater key wins a tie; if keys are equal and the rule
- *                                                is about bytes, all bytes are compared
+ *   tieKeys       u64      tokenCapacity         the tie key of each token
  *   startRanks    i32      startCount            the rank of each start token: its id in the imitated trainer, or a
- *                                                negative number if it spells a special token, which then wins
- *                                                against all others. Unused if bytes are compared
+ *                                                negative number if it spells a special token. Such a token wins
+ *                                                against all tokens of rank 0 or more. Unused if bytes are compared
  *   specials      Special  specialCount          tokens that exist before the first merge and that a merge may spell
  *                                                again: special tokens, and tokens of a base
  *   specialBytes  u8       2 x specialByteCount  the bytes of the specials, then space for the token that is looked up
@@ -224,9 +224,9 @@ function sharedAt(place: u32): u32 {
 
 /** The result of a search: the index in `sorted` where a token is inserted. */
 let place: u32 = 0;
-/** The number of bytes that the token shares with the one before that place. */
+/** The number of first bytes that the token shares with sorted[place - 1]. */
 let sharedBelow: u32 = 0;
-/** The number of bytes that the token shares with the one after it. */
+/** The number of first bytes that the token shares with sorted[place], before it is inserted there. */
 let sharedAbove: u32 = 0;
 
 /** Inserts a new long token into `sorted`. */
@@ -314,9 +314,9 @@ function placeOf(id: u32): u32 {
 let sharedBytes: u32 = 0;
 
 /**
- * Compares two tokens whose first `agreed` bytes are equal, and sets `sharedBytes`. Walks both derivations in parallel,
- * and skips a token that both have at the same position. `doneA` is the number of bytes that are already compared of
- * the token on top of the first stack, and `doneB` that of the second stack. Only a start token can be partly compared.
+ * Compares two tokens whose first `agreed` bytes are equal, and sets `sharedBytes`. Each token has a stack of the parts
+ * that are left to compare. A part that is on top of both stacks, and begins at the same position, is skipped. `doneA`
+ * and `doneB` count the bytes of the two top parts that were compared already. They are above 0 only for start tokens.
  */
 function compareBytes(a: u32, b: u32, agreed: u32): i32 {
   const bottomB = stack + ((<usize>tokenCapacity) << 2);

@@ -252,8 +252,8 @@ function scanQuads(stop: i32): void {
  * after the ends that the step settles.
  */
 function writeQuad(end: usize, quadEntry: u32, at: i32): usize {
-  // A byte without a slot is written to slot 7, which is unused, because a useless store costs less than a mispredicted
-  // branch.
+  // A position that gets no slot is written to slot 7, which is unused, because a useless store costs less than a
+  // mispredicted branch.
   store<u32>(end + ((quadEntry & 7) << 2), <u32>at);
   store<u32>(end + (((quadEntry >> 3) & 7) << 2), <u32>at + 1);
   store<u32>(end + (((quadEntry >> 6) & 7) << 2), <u32>at + 2);

@@ -90,7 +90,7 @@ export function windowReach(): u32 {
 
 /**
  * Returns the part of `windowReach` for early tokens and stretches: the size of the longest early token or of a
- * stretch, whichever is greater, or their sum.
+ * stretch, whichever is greater; their sum if a stretch may end inside an early token.
  */
 function stretchReach(): u32 {
   const search = early.search;

@@ -290,7 +290,8 @@ function readCanonical(isUsed: bool, changesAll: bool): bool {
   const start = pos;
   if (!setBits(firstVowel, vowelCount, joinsBit)) return false;
   if (!setBits(noTrailing + 1, trailingCount - 1, joinsBit)) return false;
-  // The first n - 1 characters of a decomposition are composed first, so shorter decompositions are read first.
+  // To find the pair of a decomposition, all its characters but the last are composed. That needs the pairs of shorter
+  // decompositions, so these are read first.
   for (let length: u32 = 2; length <= 4; length++) {
     pos = start;
     for (beginEntries(); readEntry(); ) {

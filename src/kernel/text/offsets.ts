@@ -6,19 +6,20 @@ import { characterAfter, characterBefore, isWhiteSpace, sizeOf } from "./utf8";
 /**
  * Offsets: the start and the end of each token in a text.
  *
- * Definitions. In *bytes*, tokens follow each other without gaps, and each has the length of its own bytes, except that
+ * Definitions. In *bytes*, tokens follow each other without gaps. The length of a token is the number of its bytes,
+ * with these exceptions:
  *
- *   - an added token covers the text that it matched, and the white space that it strips;
- *   - a space that was inserted before a section has no bytes in the text;
- *   - a mark (U+2581, encode/first-characters.ts), three bytes in the text, is one space in a token;
- *   - a position inside a stretch that normalization changed is mapped to the original stretch in proportion.
+ *   - An added token covers the text that it matched, and the white space that it strips.
+ *   - A space that was inserted before a section has no bytes in the text.
+ *   - A mark (U+2581, encode/first-characters.ts), three bytes in the text, is one space in a token.
+ *   - If a token ends inside a stretch that normalization changed, its end is mapped to the original in proportion.
  *
  * In *characters*, as HF defines them, a token covers each character of which it has at least one byte. Spaces that the
  * post-processor trims are not covered.
  *
- * Why that is correct: if the vocabulary has every byte, the ids spell the sections of the text exactly (sections.ts).
- * So the sizes of the preceding tokens add up to a token's position in the sections. The difference between a position
- * in the sections and the same position in the text changes only at a noted event.
+ * How they are computed: if the vocabulary has every byte, the ids spell the normalized text exactly (sections.ts).
+ * Added tokens are part of it here, and inserted spaces are not. So a token's position in it is the sum of the sizes of
+ * the tokens before. The difference from the position in the text changes only at a noted event.
  *
  * These arrays follow the tables of decode.ts, and are laid out for each text:
  *
@@ -40,7 +41,7 @@ export let textBytes: u32 = 0;
 export let idCount: u32 = 0;
 export let changeCount: u32 = 0;
 
-/** The current position in the sections of the text. */
+/** The current position in the normalized text: added tokens count, inserted spaces do not. */
 let position: u32 = 0;
 /** The address of the next note of a token or a space. */
 let nextNote: usize = 0;
@@ -50,9 +51,9 @@ let nextChange: usize = 0;
 let changeStart: u32 = 0;
 /** The end of that change in the text. */
 let changeEnd: u32 = 0;
-/** The start of that change in the sections. */
+/** The start of that change in the normalized text. */
 let changeTo: u32 = 0;
-/** The end of that change in the sections. */
+/** The end of that change in the normalized text. */
 let changeToEnd: u32 = 0;
 /** The number of ids placed. */
 let placedCount: u32 = 0;
@@ -62,7 +63,10 @@ let counted: u32 = 0;
 
 /** The number of post-processor steps that trim spaces from offsets. */
 let trimCount: u32 = 0;
-/** Whether trimming keeps a single space at the start of the text. */
+/**
+ * Whether a token at the start of the text that begins with exactly one space keeps it. Two or more spaces are all
+ * trimmed.
+ */
 let trimKeepsOne: bool = false;
 /** Whether a mark in the text matches a space in a token. */
 let hasMarks: bool = false;
@@ -192,7 +196,7 @@ function endInText(from: usize, to: usize): u32 {
   return at;
 }
 
-/** Maps a position in the sections to one in the text. Successive positions must not decrease. */
+/** Maps a position in the normalized text to one in the text. Positions must not decrease from call to call. */
 function inText(at: u32): u32 {
   for (; nextChange < notesEnd; nextChange += 16) {
     if (load<u32>(nextChange) !== changeEvent) continue;
@@ -246,8 +250,9 @@ let spacesBefore: u32 = 0;
 let spacesAfter: u32 = 0;
 
 /**
- * Counts the spaces at both ends of [from, to). With `isText`, all white space and `spelledSpace` count. In the bytes
- * of a token only 0x20 does, because HF spells other white space, such as tabs, as letters.
+ * Counts the spaces at both ends of [from, to). With `isText`, these are bytes of the text or of an added token, and
+ * all white space and `spelledSpace` count. Otherwise they are the bytes of another token, and only 0x20 counts,
+ * because HF spells other white space, such as tabs, as letters.
  */
 function countSpaces(from: usize, to: usize, isText: bool): void {
   spacesBefore = spacesAfter = 0;

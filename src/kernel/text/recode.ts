@@ -31,8 +31,8 @@ let canonicalAt: u32 = 0;
  */
 export function beginRecoding(count: u32, countOfCanonical: u32): usize {
   const idBytes = 4 * (<u64>count + countOfCanonical);
-  // Each span has ids of both lists, so they are at most as many as the shorter list has. Only the last span may lack
-  // those of one list.
+  // Each pair of spans has ids of both lists, so there are at most as many pairs as the shorter list has ids. Only the
+  // last pair may have ids of one list only.
   const spanBytes = 16 * (<u64>min(count, countOfCanonical) + 1);
   given = (fixedEnd + 63) & ~63;
   if (!reserveTo(given + idBytes + spanBytes)) return 0;

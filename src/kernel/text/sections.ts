@@ -305,7 +305,7 @@ function moveWaitingEdges(size: i32): bool {
   const log = logAddress();
   const logEnd = log + (loggedCount() << 4);
   let entry = log;
-  // A position in `late` minus the same position in the input, after the last changed stretch before `position`.
+  // What is added to a position in the input to get its position in `late`. It changes after each changed stretch.
   let lead = late.length - givenInputBytes;
   for (; waitingEdges.first < waitingEdges.count; waitingEdges.first++) {
     const position = edgePosition(waitingEdges, waitingEdges.first);
@@ -328,7 +328,7 @@ function moveWaitingEdges(size: i32): bool {
   return true;
 }
 
-/** Ends a section of `late`. The last edge decides whether special tokens stay text in the next one. */
+/** Ends a section of `late`. The last edge in it decides whether special tokens stay text in the next section. */
 function endEdges(): void {
   const edges = waitingEdges.first < waitingEdges.count ? waitingEdges : late.edges;
   if (edges.first < edges.count) late.keepsSpecial = keepsSpecialAfter(edges, edges.count - 1);

@@ -333,7 +333,8 @@ export function countShortWords(table: SlotTable, first: u32, pretokenCount: u32
     endAt += 4;
     const end = load<u32>(endAt);
     const length = end - start;
-    // Written unconditionally, kept only if the word is longer: a branch would be mispredicted once in eight.
+    // The index is always stored. Unless the pretoken is longer than a short word, the next store overwrites it. A
+    // branch would be mispredicted once in eight.
     store<u32>(longerEnd, i);
     longerEnd += usize(length > shortBytesMax) << 2;
     const key = select<u64>(sentinelKey, shortKey(text + start, length), length > shortBytesMax);
