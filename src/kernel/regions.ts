@@ -22,7 +22,7 @@
  * Arrays of fixed length, in the order of their addresses:
  *
  *   ARRAY          BYTES       MEANING
- *   heads          256         words/word-tables.ts; the last 8 bytes: `keepLoads`
+ *   heads          256         words/word-tables.ts; the last 8 bytes are for `keepLoads`
  *   ends           4 * 2^16    ends[0] is the start of the first pretoken, ends[i + 1] the end of pretoken i, as
  *                              offsets from `textStart`
  *   longer         4 * 1,025   indices of the pretokens of a batch that are middle or long (words/word-slots.ts)
@@ -30,8 +30,8 @@
  *   middleKeys     16 * 1,025  the two keys of each middle word of a batch
  *   middleHomes    4 * 1,025   the address of the home slot of each middle word
  *   longHashes     4 * 1,025   the hash of each long word of a batch
- *   aside          2^18        while a table grows, its slots that had wrapped around the end. Also used by
- *                              words/word-records.ts, like `listed`
+ *   aside          2^18        while a table grows, its slots that had wrapped around the end. For listing pairs,
+ *                              words/word-records.ts uses `aside` and `listed`
  *   listed         2^18        bytes of words that are listed for JavaScript
  *   listedStarts   4 * 2^13    the start of each listed word
  *   listedCounts   8 * 2^13    the count of each listed word, f64

@@ -4,8 +4,8 @@ import { letters, topBits, within } from "../masks/mask-operators";
  * Decides for most positions of ASCII lines whether there is a cut (never-merged.ts), 64 positions at a time, by masks.
  * Bit i is the position before byte i of a block.
  *
- *   - Between a visible character and a following space there is a cut, because no merge except late ones crosses that
- *     position.
+ *   - Between a visible character and a following space there is a cut, because only late merges (late-merges.ts) cross
+ *     that position.
  *   - Before a letter that follows a letter or a space no cut is made, unless a capital follows a small letter. A cut
  *     is hardly ever possible there, and leaving out a possible cut changes no id.
  *   - All other positions are `asked`: they are looked up one by one.

@@ -93,7 +93,7 @@ function buildModel(model: EncodingModel): bool {
   const tellsBytesApart = addJoins(model, scratch, scratch + idsBytes, mayBeLate);
   if (!tellsBytesApart) model.lateRank = model.mergeCount;
   fillByteRanks(model, byteOf);
-  // Without joins, no pretoken is cut. Unless `tellsBytesApart`, none may be cut, because the bytes of a text do not
+  // If `joins` is 0, no pretoken is cut. None may be cut unless `tellsBytesApart`: only then do the bytes of a text
   // determine which ids are adjacent.
   if (!tellsBytesApart || model.cutPlaces === 0) model.joins = 0;
   memory.fill(byteOf, 0, <usize>(scratchCount + 1) * idsBytes);

@@ -6,9 +6,9 @@ import { addPair, allowAnyOrder, reservePairs } from "./pair-ranks";
 /**
  * Ranked tokens: a list of tokens and ranks implies merges, which `mergeRanked` finds. tiktoken merges two adjacent
  * parts if their concatenation is a token, the lowest rank first. Until a token arises, no merge has crossed its edges,
- * so its bytes have merged as they would alone. So merging its bytes alone, by all other tokens, leaves the two parts
- * from which it always arises: the halves of its merge. Callers pass shorter tokens first, because longer ones are
- * built from them.
+ * so its bytes have merged as they would alone. So it always arises from the same two parts: those that are left if its
+ * bytes alone are merged by all shorter tokens. These are the halves of its merge. So callers pass shorter tokens
+ * first.
  *
  * The tokens are `wholeTokens` of the model, and their ids are their ranks. Rank r makes the id r. `lefts` and `rights`
  * receive the two parts of each token that has two.

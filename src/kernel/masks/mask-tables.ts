@@ -6,7 +6,7 @@ import * as o from "./mask-operators";
 //   0            u32: the family, in the order of src/pattern/mask-formulas.ts; plus 5 if a document ends after each
 //                line feed
 //   4            u32: the options that are on, a bit each
-//   8            u32: digitCount
+//   8            u32: digitCount: a run of digits is cut after each group of this many; 0: it is not cut
 //   12           mainKinds, two bytes
 //   16           lowNibbles, 16 bytes
 //   32           highNibbles, 16 bytes. A lead byte b has the bits lowNibbles[b & 15] & highNibbles[b >> 4]. If they

@@ -47,10 +47,12 @@ import {
 
 /**
  * Rebuilds the index from the current text: lowers the threshold, guided by a sketch of all counts (below); counts the
- * pairs that may reach it; keeps those that do; and writes their lists. This is done when the threshold was too high
- * (pair-queue.ts); before the first merge, if there are too many start tokens for dense tables (first-index.ts); and
- * when parity-aware merges may need too many records (merge-loop.ts). Each thread processes a part of the text
- * (index-pairs.ts).
+ * pairs that may reach it; keeps those that do; and writes their lists. Each thread processes a part of the text
+ * (index-pairs.ts). The index is rebuilt in three cases:
+ *
+ *   - The threshold was too high (pair-queue.ts).
+ *   - Before the first merge, if there are too many start tokens for dense tables (first-index.ts).
+ *   - Parity-aware merges may need too many records (merge-loop.ts).
  *
  * If words are in several memories, each counts its own pairs. The first memory adds up the counts of all memories
  * (memory-exchange.ts), and keeps the pairs that reach the threshold. Each other memory keeps those of its own pairs

@@ -23,7 +23,7 @@ let invalidByteCount: u64 = 0;
 /** The position of the first byte since `clearFirstInvalid` that is not part of valid UTF-8; -1 if there is none. */
 let firstInvalid: i32 = -1;
 
-/** If there are more ends than this, they must be processed first, because the ends of the next block may not fit. */
+/** If there are more ends than this, they must be processed before the next block, because its ends may not fit. */
 const endsBeforeBlockMax: u32 = endCountMax - blockBytes - 128;
 if (<i32>endCountMax <= blockBytes + 128) ERROR("there is room for the ends of a block");
 

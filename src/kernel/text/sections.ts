@@ -282,7 +282,7 @@ function takeText(from: i32, to: i32, ends: bool): bool {
 
 /**
  * Removes the edges up to `to` from `early`, because text [from, to) leaves it. With `hasLateEdges`, adds them to
- * `waitingEdges`, or to `late.edges` without normalization. An edge before `from` is moved to `from`.
+ * `waitingEdges` or, if nothing is normalized, to `late.edges`. An edge before `from` is moved to `from`.
  */
 function moveEdgesOn(from: i32, to: i32): bool {
   const edges = early.edges;
