@@ -5,8 +5,8 @@
 // --long runs only the random tests, with more rounds, and the tests of the command line, with a process for each.
 // --small-scale runs only the files in `atSmallScale`, with every size tiny. Other options are passed to Bun.
 //
-// A test file runs in its own process, because tests that make many memories would be slower after other files. It gets
-// a temporary directory and has to leave it empty.
+// Each test file runs in its own process, because tests that make many memories would be slower after other files. Each
+// also gets its own temporary directory, which it has to leave empty.
 import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -83,7 +83,7 @@ function uniformPart(tables: ScanTables, lead: number, kindOfColumn: Uint8Array)
   return { lead, kind, firstSecond: 0x80 | first };
 }
 
-/** Returns the kind of all characters of a block; `noKind` if there are several, or if some are invalid. */
+/** Returns the kind of all characters of a block; `noKind` if they have several kinds, or if some are invalid. */
 function kindOfBlock({ columnBlocks, columns }: ScanTables, block: number, kindOfColumn: Uint8Array): number {
   let kind = -1;
   for (let place = 0; place < 64; place++) {
