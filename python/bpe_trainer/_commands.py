@@ -19,6 +19,8 @@ from ._types import Progress
 _JSON = ("diff", "doctor", "eval", "explain", "inspect", "tokens", "verify")
 #: Options that the caller cannot set, because they determine how the answer is read.
 _OWN = ("csv", "help", "json", "quiet")
+#: Options of `eval` that choose what its tables show. Its dict has everything.
+_OF_TABLES = ("measure", "words")
 
 
 class Command:
@@ -38,6 +40,8 @@ class Command:
             for name, value in options.items():
                 if name in _OWN:
                     raise TypeError(f"bpe.{self.__name__} has no parameter {name!r}: the answer is a dict")
+                if self.__name__ == "eval" and name in _OF_TABLES:
+                    raise TypeError(f"bpe.eval has no parameter {name!r}: leave it out, the dict has all measures and words")
                 option = f"--{name.replace('_', '-')}"
                 if name == "vocab_size" and isinstance(value, (list, tuple)):
                     value = ",".join(map(str, value))

@@ -1,4 +1,4 @@
-import { asOption, files, type Message, phrase, shell, UserError } from "#runtime";
+import { asOption, files, type Message, messages, phrase, shell, UserError } from "#runtime";
 import type { Compression } from "./input.ts";
 import { faultOf } from "./malformed-data.ts";
 
@@ -39,7 +39,7 @@ export function contentOf(head: Uint8Array, path: string, compression: Compressi
   if (packed !== "none") {
     return {
       what: `compressed twice with ${packed}`,
-      hint: `unpack it once: ${packed} -dc ${shell.quoted(path)} | bpe … -`,
+      hint: phrase`unpack it once: ${packed} -dc ${shell.quoted(path)}${toText}`,
     };
   }
   const signature = findSignature(head, hasNul);
@@ -56,11 +56,11 @@ function encodedAs(encoding: string, path: string, compression: Compression): No
   const convert = `iconv -f ${encoding} -t UTF-8`;
   const command =
     path === "-"
-      ? `… | ${convert} | bpe … -`
+      ? phrase`… | ${convert}${toText}`
       : compression === "none"
         ? `${convert} ${file} > text.txt`
         : `${compression} -dc ${file} | ${convert} > text.txt`;
-  return { what: `${encoding}, not UTF-8`, hint: `convert it: ${command}` };
+  return { what: `${encoding}, not UTF-8`, hint: phrase`convert it: ${command}` };
 }
 
 const predicateOf = (signature: Signature) =>
@@ -76,10 +76,13 @@ function hintOf(signature: Signature, path: string, compression: Compression): M
   if (compression !== "none" && !signature.unpacksItself)
     return "unpack it first, and name the unpacked file";
   if (remedy === undefined)
-    return `unpack it: ${"packer" in signature && signature.packer} -dc ${shell.quoted(path)} | bpe … -`;
+    return phrase`unpack it: ${"packer" in signature ? signature.packer : ""} -dc ${shell.quoted(path)}${toText}`;
   if (path === "-") return "write it to a file first, and name that file";
   return phrase`${remedy(path)}; to read the file itself as text, use ${asOption("binary", "text")}`;
 }
+
+/** The end of a shell command whose output is a text to read. */
+const toText = messages.ifHas(messages.standardInput, " | bpe … -", " > text.txt");
 
 const insist = phrase`to read it as text anyway, use ${asOption("binary", "text")}`;
 
@@ -151,7 +154,7 @@ function hasBytes(head: Uint8Array, offset: number, bytes: string): boolean {
 const isPlain = (bytes: string) => /^[\t\n\r\x20-\x7f]*$/.test(bytes);
 
 const piped = (command: string) => (path: string) =>
-  `extract its text: \`${command.replace("FILE", () => shell.quoted(path))} | bpe … -\``;
+  phrase`extract its text: \`${command.replace("FILE", () => shell.quoted(path))}${toText}\``;
 const asRecords = () => "convert it to Parquet or JSON lines, e.g. with pyarrow or pandas";
 const addedUp = (path: string) => phrase`to train from these counts, use ${asOption("counts", path)}`;
 const decoded = (path: string) =>
@@ -347,13 +350,13 @@ export function decompressionError(path: string, compression: Codec, error: unkn
     return new UserError(
       `"${path}" was compressed with zstd and a window of more than 128 MB (--long), which is not supported`,
       {
-        hint: `unpack it first, which needs enough memory for the window: zstd -dc --long=31 ${shell.quoted(path)} | bpe … -`,
+        hint: phrase`unpack it first, which needs enough memory for the window: zstd -dc --long=31 ${shell.quoted(path)}${toText}`,
       },
     );
   }
   if (code === "ZSTD_error_dictionary_wrong") {
     return new UserError(`"${path}" is zstd data that was compressed with a dictionary`, {
-      hint: `unpack it with the same dictionary: zstd -dc -D DICTIONARY ${shell.quoted(path)} | bpe … -`,
+      hint: phrase`unpack it with the same dictionary: zstd -dc -D DICTIONARY ${shell.quoted(path)}${toText}`,
     });
   }
   return damaged(path, compression, faultOf(error));

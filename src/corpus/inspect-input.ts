@@ -1,5 +1,5 @@
 import { accessSync, closeSync, constants, fstatSync, readSync, statSync } from "node:fs";
-import { asOption, exitCode, files, phrase, UserError } from "#runtime";
+import { asOption, exitCode, files, messages, phrase, UserError } from "#runtime";
 import {
   type Codec,
   compressionOf,
@@ -175,7 +175,7 @@ function inspectFile(path: string, options: InputOptions): Inside | NotText {
     const { inputFormat: format } = options;
     if (content === "parquet") {
       if (format !== undefined && format !== "parquet") {
-        const hint = phrase`leave out ${asOption("input-format")}; to read its bytes as text, give ${asOption("input-format", "text")} and ${asOption("binary", "text")}`;
+        const hint = phrase`leave out ${asOption("input-format")}${messages.ifHas("input-format text", phrase`; to read its bytes as text, give ${asOption("input-format", "text")} and ${asOption("binary", "text")}`)}`;
         return { what: `Parquet, not ${format}`, hint };
       }
       const formatFrom =
@@ -258,7 +258,7 @@ export function checkStream(head: Uint8Array, input: Input): void {
   throw new UserError(
     `${files.nameOf(path)} seems to contain JSON records, but the format is detected only for the first stream`,
     {
-      hint: phrase`if all inputs have such records, use ${asOption("input-format", records)}; to read everything as plain text, ${asOption("input-format", "text")}`,
+      hint: phrase`if all inputs have such records, use ${asOption("input-format", records)}${messages.ifHas("input-format text", phrase`; to read everything as plain text, ${asOption("input-format", "text")}`)}`,
     },
   );
 }

@@ -21,7 +21,7 @@ export class TextMemory {
       const [needed, most] = [`${Math.ceil(bytes / 1e6)} MB`, machine.limitText(this.bytesMax)];
       throw new UserError(`${what()} needs about ${needed} of memory; the limit for one text is ${most}`, {
         kind: "memory",
-        hint: phrase`raise ${asOption("memory-limit")}, or split long texts into smaller ones; ${messages.fewerWorkers}`,
+        hint: phrase`${messages.raiseLimitOr}split long texts into smaller ones${messages.orFewerWorkers}`,
       });
     }
     this.claimedBytes = bytes < smallBytes ? 0 : bytes;

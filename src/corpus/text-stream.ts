@@ -1,7 +1,7 @@
 import { close, fstatSync, open, read } from "node:fs";
 import type { Transform } from "node:stream";
 import { ascii, json } from "#bytes";
-import { asOption, files, phrase, scaled, UserError } from "#runtime";
+import { asOption, files, messages, phrase, scaled, UserError } from "#runtime";
 import {
   type Codec,
   compressionOf,
@@ -434,7 +434,7 @@ export class JsonLinesStream implements ByteStream {
     const isNext = now === state.start || now === state.first || now === state.before;
     const record = this.recordCount + (isNext ? 1 : 0);
     return new UserError(`"${this.path}" record ${record} ${what}`, {
-      hint: phrase`a JSON file has to be one array of objects, or objects separated by white space; for plain text, use ${asOption("input-format", "text")}`,
+      hint: phrase`a JSON file has to be one array of objects, or objects separated by white space${messages.ifHas("input-format text", phrase`; for plain text, use ${asOption("input-format", "text")}`)}`,
     });
   }
 }

@@ -137,11 +137,6 @@ export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
   const { path, loadOptions, parts, counts, sizes, guard = stagedFile.noGuard } = options;
   const sizeBefore = parts.tokens.tokenCount;
   const large = sizes.find((size) => size >= sizeBefore);
-  if (large !== undefined) {
-    throw new UserError(`"${path}" has ${sizeBefore} tokens, so a size of ${large} would remove none`, {
-      hint: phrase`give a smaller ${asOption("vocab-size")}`,
-    });
-  }
   const pieces = new Map<string, Uint8Array[]>();
   const thread = jobs.start<ReturnType<typeof pruningJob>, Piece>("pruning", ({ name, bytes }) => {
     const chunks = pieces.get(name);
@@ -150,11 +145,15 @@ export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
   });
   try {
     const paths = await thread.ask("open", { path, loadOptions, parts: toSendable(parts) });
+    if (large !== undefined) {
+      const least = await thread.ask("choose", { counts, size: 0, within: "" });
+      throw tooLargeError(path, sizeBefore, large, "smallestSize" in least ? least.smallestSize : 0);
+    }
     const all: Made[] = [];
     for (const size of sizes) {
       const within = sizes.length === 1 ? "" : `${size}/`;
       const made = await thread.ask("choose", { counts, size, within });
-      if ("smallestSize" in made) throw tooSmallError(path, size, made.smallestSize);
+      if ("smallestSize" in made) throw tooSmallError(path, sizeBefore, size, made.smallestSize);
       all.push(made);
     }
     const tokenizer = await describeCounts(paths);
@@ -201,10 +200,23 @@ export async function piecesInFirst(big: TokenizerParts, small: TokenizerParts):
   }
 }
 
-const tooSmallError = (path: string, size: number, smallestSize: number) =>
+const tooLargeError = (path: string, sizeBefore: number, size: number, smallestSize: number) =>
+  new UserError(`"${path}" has ${sizeBefore} tokens, so a size of ${size} would remove none`, {
+    hint:
+      smallestSize < sizeBefore
+        ? phrase`give a ${asOption("vocab-size")} from ${smallestSize} to ${sizeBefore - 1}`
+        : needsAll,
+  });
+
+const needsAll = "none of its tokens can be removed";
+
+const tooSmallError = (path: string, sizeBefore: number, size: number, smallestSize: number) =>
   new UserError(
     `"${path}" cannot have ${size} tokens: its bytes and added tokens alone number ${smallestSize}`,
     {
-      hint: phrase`give a ${asOption("vocab-size")} of ${smallestSize} or more`,
+      hint:
+        smallestSize < sizeBefore
+          ? phrase`give a ${asOption("vocab-size")} of ${smallestSize} or more`
+          : needsAll,
     },
   );

@@ -54,6 +54,7 @@ export const idFiles = optionTables.of({
     kind: kinds.keptFields,
     topic: "output",
     rare: true,
+    excludes: [{ other: "input-format text", why: "plain text has no fields" }],
     description: "fields of records to write as columns of parquet",
     details:
       "The first value decides the type of a column, unless NAME:text, :int, :double or :bool states it. Objects and lists are kept as JSON. A missing field is an error.",

@@ -3,7 +3,7 @@ import { groupDigits } from "#bytes";
 import { corpusInputs, type Input, keptField, type Range, type tasks } from "#corpus";
 import { corpusEncoding } from "#encoding";
 import { idFormats, idWriters } from "#ids";
-import { asOption, assert, files, phrase, UserError } from "#runtime";
+import { asOption, assert, files, messages, phrase, UserError } from "#runtime";
 import { fileChecksum, outputLock, stagedFile, trustedFiles, writtenPlaces } from "#store";
 import { digestOfParts, type TokenizerParts, tokenizers } from "#tokenizer";
 import {
@@ -72,7 +72,7 @@ export async function encodeIntoFiles(
     throw new UserError(
       phrase`"${plain.path}": ${asOption("keep-field")} is for records, and plain text has no fields`,
       {
-        hint: phrase`leave out ${asOption("keep-field")}; if the file has records, state their format with ${asOption("input-format")}`,
+        hint: phrase`leave out ${asOption("keep-field")}; if the file has records, ${messages.ifHas("input-format", "state", "make a plan that states")} their format with ${asOption("input-format")}`,
       },
     );
   const withFields = keptFields === undefined ? inputs : inputs.map((input) => ({ ...input, keptFields }));

@@ -398,7 +398,7 @@ export class TaskEncoder implements taskRunner.ThreadJob<IdsPart, EncodedTask, u
       if (!(error instanceof NoMemory)) throw error;
       const place = `"${this.inputs[inputIndex]!.path}", at or after byte ${this.offsetByte}`;
       throw new UserError(phrase`${place}: ${error.parts.message}`, {
-        hint: phrase`raise ${asOption("memory-limit")}, or split long stretches that the pattern does not split; ${messages.fewerWorkers}`,
+        hint: phrase`${messages.raiseLimitOr}split long stretches that the pattern does not split${messages.orFewerWorkers}`,
       });
     }
   }

@@ -32,7 +32,7 @@ export async function readBase(path: string): Promise<BaseFiles> {
       ? `the format ${name} can only be made from other files`
       : `a ${name}.json fixes the size of its vocabulary`;
   throw new UserError(`"${only.path}" cannot be extended: ${why}`, {
-    hint: "give the tokenizer.json of the same tokenizer",
+    hint: "give the tokenizer.json of the same tokenizer; bpe convert makes one",
   });
 }
 

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fstatSync, readFileSync, readSync } from "node:fs";
 import { bytesOf, formatBytes, groupDigits, grow } from "#bytes";
 import { type keptField, zlib } from "#corpus";
-import { asOption, type ByteSink, files, phrase, scaled, UserError } from "#runtime";
+import { type ByteSink, files, scaled, UserError } from "#runtime";
 import { type IdDocuments, readNumbers } from "./id-reader.ts";
 import type { IdType } from "./id-writers.ts";
 import * as idWriters from "./id-writers.ts";
@@ -194,7 +194,7 @@ function lengthOf(idCount: number): number {
   throw new UserError(
     `a document of ${groupDigits(idCount)} ids does not fit this format, which allows ${groupDigits(int32Max)} ids per document`,
     {
-      hint: phrase`split it into records, or name the special token that ends documents: ${asOption("document-end")}`,
+      hint: idWriters.shorterDocuments,
     },
   );
 }

@@ -1,6 +1,15 @@
 import { ascii, bytesOf, decimal } from "#bytes";
 import type { keptField, tasks } from "#corpus";
-import { asOption, type ByteSink, type Message, phrase, scaled, UserError, usageError } from "#runtime";
+import {
+  asOption,
+  type ByteSink,
+  type Message,
+  messages,
+  phrase,
+  scaled,
+  UserError,
+  usageError,
+} from "#runtime";
 
 /**
  * The size of the head of an .npy file, version 1.0. Its text, a Python dict with type and shape, is followed by
@@ -64,6 +73,13 @@ export type IdSink = {
 
 /** Writes ids in a format. `finish` must be called after the last id. */
 export type IdWriter = IdSink & { finish(): void; readonly idCount: number };
+
+/** The hint for a document that is too long for a format. Files of ids have no text that could be split. */
+export const shorterDocuments = messages.ifHas(
+  "document-end",
+  phrase`split it into records, or name the special token that ends documents: ${asOption("document-end")}`,
+  "encode its text as several documents, or write the ids as .npy or .bin, which have no documents",
+);
 
 /** Whether a file with this name stores ids as binary numbers, not as text. */
 export const isFileName = (path: string) => /\.(npy|bin)$/.test(path);

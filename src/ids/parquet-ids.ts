@@ -4,8 +4,8 @@ import { writePageHeader } from "hyparquet-writer/src/datapage.js";
 import { ByteWriter, ParquetWriter } from "hyparquet-writer/src/index.js";
 import { grow } from "#bytes";
 import { keptField } from "#corpus";
-import { asOption, type ByteSink, phrase, scaled, UserError } from "#runtime";
-import type { IdWriter } from "./id-writers.ts";
+import { type ByteSink, scaled, UserError } from "#runtime";
+import { type IdWriter, shorterDocuments } from "./id-writers.ts";
 
 /**
  * A row group ends with a document, as soon as the sum of its ids, its rows, and a quarter of the bytes of its kept
@@ -116,7 +116,7 @@ export class ParquetIds implements IdWriter {
     const count = this.count + ids.length;
     if (count > pageIdsMax) {
       throw new UserError(`a document of more than ${pageIdsMax} ids does not fit a row of Parquet`, {
-        hint: phrase`split it into records, or name the special token that ends documents: ${asOption("document-end")}`,
+        hint: shorterDocuments,
       });
     }
     if (count > this.ids.length) this.ids = grow(this.ids, count);

@@ -99,7 +99,7 @@ export class Thread<Job, News = never> {
     worker.addEventListener("close", () =>
       this.fail(
         new UserError(`the worker thread "${name}" ended before it had finished`, {
-          hint: phrase`it may have run out of memory: free memory on this machine; ${messages.fewerWorkers}`,
+          hint: phrase`it may have run out of memory: free memory on this machine${messages.orFewerWorkers}`,
         }),
       ),
     );

@@ -85,13 +85,21 @@ export const callOptions = { ...libraryOptions, ...trainingOptions, ...hooks };
 
 type AskedCall = optionTables.Requested<typeof callOptions>;
 
-/** Names options as the library does: `padTo 8` for `--pad-to 8`. */
-export const spellInLibrary: messages.Spelling = (named) => {
-  const { option, value } = named;
+const parameterOf = (option: string) => {
   const found = Object.entries(callOptions).find(([, { name }]) => name === option);
-  if (found === undefined) return messages.asTyped(named);
-  return `${optionTables.nameInLibrary(...found) ?? option}${value === undefined ? "" : ` ${value}`}`;
+  return found === undefined ? null : optionTables.nameInLibrary(...found);
 };
+
+/** Names options as the library does: `padTo 8` for `--pad-to 8`. */
+export const spellInLibrary: messages.Spelling = Object.assign(
+  (named: messages.NamedOption) => {
+    const { option, value } = named;
+    const name = parameterOf(option);
+    if (name === null) return messages.asTyped(named);
+    return `${name}${value === undefined ? "" : ` ${value}`}`;
+  },
+  { has: (option: string) => parameterOf(option) !== null },
+);
 
 /** Runs a call of the library. Errors name options as the library does. */
 export async function runCall<T>(call: () => Promise<T>): Promise<T> {

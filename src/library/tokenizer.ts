@@ -241,14 +241,24 @@ export class Tokenizer extends TextTokenizer {
   }
 }
 
+const parameterOf = (option: string) =>
+  option === "special-token"
+    ? "specialTokens"
+    : option.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+
 /** Names options as `load` and `encodeFile` do: `inputFormat text` for `--input-format text`. */
-const spellOption: messages.Spelling = ({ option, value }) => {
-  const camelCase = option.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
-  const name = option === "special-token" ? "specialTokens" : camelCase;
-  const [, text, id] = /^'(.*)=(\d+)'$/.exec(value ?? "") ?? [];
-  if (id !== undefined) return `${name} { "${text}": ${id} }`;
-  return value === undefined ? name : `${name} ${value}`;
-};
+const spellOption: messages.Spelling = Object.assign(
+  ({ option, value }: messages.NamedOption) => {
+    const name = parameterOf(option);
+    const [, text, id] = /^'(.*)=(\d+)'$/.exec(value ?? "") ?? [];
+    if (id !== undefined) return `${name} { "${text}": ${id} }`;
+    return value === undefined ? name : `${name} ${value}`;
+  },
+  {
+    has: (option: string) =>
+      [loadOptionKinds, encodeFileOptionKinds].some((kinds) => Object.hasOwn(kinds, parameterOf(option))),
+  },
+);
 
 const spelled = (error: unknown) =>
   error instanceof UserError ? Object.assign(error, error.spelled(spellOption)) : error;

@@ -3,7 +3,7 @@ import {
   asOption,
   exitCode,
   kernels,
-  type messages,
+  messages,
   phrase,
   programVersion,
   shell,
@@ -30,13 +30,25 @@ const codeForPaths = () => import("./run-paths.ts");
 const codeForMistakes = () => import("./mistakes.ts");
 
 /**
- * Returns how messages must spell options; undefined if they are spelled as on the command line. The Python package
- * shows its users the messages of this process, so it gets Python's spelling.
+ * Returns how messages must spell options, and which of them the caller can give. The Python package shows its users
+ * the messages of this process, so it gets Python's spelling.
  */
-const spellingFor = async (command: string): Promise<messages.Spelling | undefined> =>
-  process.env.BPE_CALLER === "python"
-    ? (await import("#options/python-spelling")).pythonSpellingFor(command)
-    : undefined;
+async function spellingFor(
+  command: CommandSpec | undefined,
+  given: ReadonlyMap<string, unknown> = new Map(),
+): Promise<messages.Spelling> {
+  const { name = "", options = [], readsPipe = false } = command ?? {};
+  const isPython = process.env.BPE_CALLER === "python";
+  const spelling = isPython
+    ? (await import("#options/python-spelling")).pythonSpellingFor(name)
+    : messages.asTyped;
+  // `plan` reads a pipe only to refuse it.
+  const takesText = readsPipe && !isPython && name !== "plan";
+  return Object.assign((option: messages.NamedOption) => spelling(option), {
+    has: (option: string, value?: string) =>
+      option === messages.standardInput ? takesText : optionTables.mayGive(option, value, options, given),
+  });
+}
 
 /** Runs the command that the arguments name, and prints its error if it fails. Returns the exit code. */
 export async function run(typed: readonly string[]): Promise<number> {
@@ -65,7 +77,7 @@ export async function run(typed: readonly string[]): Promise<number> {
     const kernel = command.usesKernel ? kernels.prepare() : undefined;
     const invocation = parseInvocation(command, args);
     const written = (await codeForPaths()).checkRunPaths(command, invocation);
-    const spelling = await spellingFor(command.name);
+    const spelling = await spellingFor(command, invocation.options);
     const outputOptions = { ...readOutputOptions(invocation, typed), written, spelling };
     // Until the log is open, errors are not written to it, because each write would try to open the file again, and
     // might create it.
@@ -206,7 +218,7 @@ async function guessOutputOptions(typed: readonly string[]) {
   const isUsable = asked !== undefined && asked !== "-" && !(await codeForPaths()).mayDamage(asked, typed);
   return {
     quiet: false,
-    spelling: await spellingFor(command?.name ?? ""),
+    spelling: await spellingFor(command),
     progress: peekOption(typed, "progress") === "json" ? "json" : "none",
     command: shell.line(["bpe", ...typed]),
     log: isUsable ? asked : undefined,

@@ -128,6 +128,21 @@ export function checkCombinations(options: readonly Option[], given: Given): voi
   }
 }
 
+/** Whether a table has the option `name`, and no given option excludes it, or this value of it. */
+export function mayGive(
+  name: string,
+  value: string | undefined,
+  options: readonly Option[],
+  given: Pick<Given, "has">,
+): boolean {
+  const found = options.find((option) => option.name === name);
+  if (found === undefined || found.excludes?.some(({ other }) => given.has(other))) return false;
+  const names = [name, `${name} ${value}`];
+  return !options.some(
+    (option) => given.has(option.name) && option.excludes?.some(({ other }) => names.includes(other)),
+  );
+}
+
 /** Returns a given option with which `name` cannot be combined; undefined if there is none. It is never `files`. */
 function excluderOf(
   name: string,

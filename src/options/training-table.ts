@@ -36,7 +36,10 @@ const languagesFirst = {
   other: "language",
   hint: phrase`name the files of each language, e.g. ${asOption("language", "en=corpus/en")}`,
 };
-const needsCache: optionTables.Need = { other: "cache", hint: phrase`e.g. ${asOption("cache", "cache")}` };
+const needsCache: optionTables.Need = {
+  other: "cache",
+  hint: phrase`e.g. ${asOption("cache", "bpe-cache")}`,
+};
 const seedTokens = {
   topic: "tokens",
   rare: true,
@@ -396,7 +399,7 @@ export const trainingOptions = optionTables.of({
   cache: {
     name: "cache",
     writes: "cache",
-    kind: directory(phrase`name a directory, e.g. ${asOption("cache", "cache")}`),
+    kind: directory(phrase`name a directory, e.g. ${asOption("cache", "bpe-cache")}`),
     topic: "nightly",
     excludes: [{ other: "ranges", why: "the cache keeps the words of whole files" }],
     description: "keep word counts; count only what is new",

@@ -42,7 +42,8 @@ export class UserError extends Error {
   spelled(spelling?: messages.Spelling): { message: string; hint: string | undefined } {
     const { message, hint } = this.parts;
     const text = (part: Message) => shorten(messages.spell(part, spelling));
-    return { message: text(message), hint: hint === undefined ? undefined : text(hint) };
+    // The hint is empty if it names only options that the caller lacks.
+    return { message: text(message), hint: (hint && text(hint)) || undefined };
   }
 }
 
@@ -78,7 +79,7 @@ export function outOfMemory(error: unknown): UserError | undefined {
   if (!isRefused) return undefined;
   return new UserError(`out of memory: ${error.message}`, {
     kind: "memory",
-    hint: phrase`free memory on this machine; ${messages.fewerWorkers}; when training, lower ${asOption("memory-limit")}, so that more words are kept on disk`,
+    hint: phrase`free memory on this machine${messages.orFewerWorkers}${messages.ifHas("memory-limit", phrase`; when training, lower ${asOption("memory-limit")}, so that more words are kept on disk`)}`,
   });
 }
 

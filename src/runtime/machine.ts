@@ -256,7 +256,11 @@ export class MemoryBudget {
     const allBytes = mainThreadBytes + this.heldBytes + neededBytes;
     if (allBytes <= this.limitBytes) return;
     throw this.error(`${what} needs about ${gigabytes(allBytes)}`, [
-      phrase`raise ${asOption("memory-limit")}${this.hasExplicitLimit ? "" : ", or use a larger machine"}`,
+      messages.ifHas(
+        "memory-limit",
+        phrase`raise ${asOption("memory-limit")}${this.hasExplicitLimit ? "" : ", or use a larger machine"}`,
+        "use a larger machine",
+      ),
       ...(remedy === undefined ? [] : [remedy]),
     ]);
   }

@@ -15,14 +15,28 @@ type OptionParts = {
  */
 export type NamedOption = OptionParts & symbol;
 
+type ConditionalParts = {
+  /** An option, as in `input-format` and `input-format text`; or `standardInput`. */
+  readonly ifHas: string;
+  readonly text: Message;
+  readonly otherwise: Message;
+};
+
+/** Text that depends on what the caller has. */
+export type Conditional = ConditionalParts & symbol;
+
+type Part = string | NamedOption | Conditional;
+
 /**
  * Text for people, in parts, some of which are options. The command line spells an option as `--vocab-size 300`, the
  * library as `vocabSize 300`, and Python as `vocab_size=300`.
  */
-export type Message = string | NamedOption | readonly (string | NamedOption)[];
+export type Message = Part | readonly Part[];
 
-/** How a caller writes an option. */
-export type Spelling = (option: NamedOption) => string;
+/** How a caller writes an option. `has` says which options it can give; without `has`, it can give all. */
+export type Spelling = ((option: NamedOption) => string) & {
+  readonly has?: (option: string, value?: string) => boolean;
+};
 
 const branded = (parts: OptionParts) => parts as NamedOption;
 
@@ -34,14 +48,24 @@ export const asOption = (option: string, value?: string | number, letter?: strin
     ...(letter !== undefined && { letter }),
   });
 
+/** For `ifHas`: callers that can pipe text into `bpe … -`. */
+export const standardInput = "-";
+
+/** Returns text for callers that can give `option`, and other text for those that cannot. */
+export const ifHas = (option: string, text: Message, otherwise: Message = ""): Conditional =>
+  ({ ifHas: option, text, otherwise }) as ConditionalParts as Conditional;
+
+const partsOf = (message: Message): readonly Part[] =>
+  typeof message === "string" || "option" in message || "ifHas" in message ? [message] : message;
+
 /** Builds a message from a template in which options and other messages are embedded. */
 export const phrase = (texts: TemplateStringsArray, ...embedded: readonly (Message | number)[]): Message =>
   joined(texts.flatMap((text, i) => (i < embedded.length ? [text, embedded[i]!] : [text])));
 
 /** Joins messages into one. */
 export function joined(messages: readonly (Message | number)[], separator = ""): Message {
-  const parts: (string | NamedOption)[] = [];
-  const add = (part: string | NamedOption) => {
+  const parts: Part[] = [];
+  const add = (part: Part) => {
     const last = parts.at(-1);
     if (typeof part === "string" && typeof last === "string") parts[parts.length - 1] = last + part;
     else if (part !== "") parts.push(part);
@@ -49,8 +73,7 @@ export function joined(messages: readonly (Message | number)[], separator = ""):
   for (const [i, message] of messages.entries()) {
     if (i > 0) add(separator);
     if (typeof message === "number") add(String(message));
-    else if (typeof message === "string" || "option" in message) add(message);
-    else message.forEach(add);
+    else partsOf(message).forEach(add);
   }
   const [first = ""] = parts;
   return parts.length < 2 && typeof first === "string" ? first : parts;
@@ -61,22 +84,33 @@ export function joined(messages: readonly (Message | number)[], separator = ""):
  * option's.
  */
 export function withValue(place: Message, value: string): Message {
-  const parts = typeof place === "string" || "option" in place ? [place] : place;
+  const parts = partsOf(place);
   const last = parts.at(-1);
-  if (typeof last !== "object") return phrase`${place} ${value}`;
+  if (typeof last !== "object" || !("option" in last)) return phrase`${place} ${value}`;
   return joined([...parts.slice(0, -1), branded({ ...(last as OptionParts), value })]);
 }
 
 /** Turns a message into text, with options as the caller spells them. */
 export function spell(message: Message, spelling: Spelling = asTyped): string {
-  if (typeof message === "string") return message;
-  const parts = "option" in message ? [message] : message;
-  return parts.map((part) => (typeof part === "string" ? part : spelling(part))).join("");
+  const text = (part: Part): string => {
+    if (typeof part === "string") return part;
+    if ("option" in part) return spelling(part);
+    const { has = () => true } = spelling;
+    const [name, value] = part.ifHas.split(" ");
+    return spell(has(name!, value) ? part.text : part.otherwise, spelling);
+  };
+  return partsOf(message).map(text).join("");
 }
 
 /** The spelling of the command line. */
 export const asTyped: Spelling = ({ option, value, letter }) =>
   `${letter === undefined ? `--${option}` : `-${letter}`}${value === undefined ? "" : ` ${value}`}`;
 
-/** A remedy for too little memory, for hints that are given without knowing the number of workers. */
-export const fewerWorkers = phrase`if there are several workers, use fewer (${asOption("workers", 1, "w")})`;
+/** A remedy for too little memory, at the end of hints that are given without knowing the number of workers. */
+export const orFewerWorkers = ifHas(
+  "workers",
+  phrase`; if there are several workers, use fewer (${asOption("workers", 1, "w")})`,
+);
+
+/** A first remedy for callers that can raise the limit, and the word before the next. */
+export const raiseLimitOr = ifHas("memory-limit", phrase`raise ${asOption("memory-limit")}, or `);

@@ -39,7 +39,7 @@ export class SpecialTokenFinder {
     if (!putText(this.kernel, bytes)) {
       throw new UserError(`not enough memory to search ${bytes.length} bytes for special tokens`, {
         kind: "memory",
-        hint: phrase`free memory on this machine; ${messages.fewerWorkers}`,
+        hint: phrase`free memory on this machine${messages.orFewerWorkers}`,
       });
     }
     this.kernel.exports.openOccurrences(bytes.length);

@@ -230,7 +230,7 @@ function noMemoryFor(pendingBytes: number): UserError {
       : `a run of ${Math.ceil(pendingBytes / 2 ** 20)} MB of combining marks or of white space`;
   return new UserError(`not enough memory for ${what}`, {
     kind: "memory",
-    hint: phrase`free memory on this machine; ${messages.fewerWorkers}`,
+    hint: phrase`free memory on this machine${messages.orFewerWorkers}`,
   });
 }
 

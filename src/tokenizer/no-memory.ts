@@ -1,4 +1,4 @@
-import { asOption, type Message, phrase, UserError } from "#runtime";
+import { asOption, type Message, messages, phrase, UserError } from "#runtime";
 
 /** Thrown when something does not fit into the kernel's memory. */
 export class NoMemory extends UserError {
@@ -13,5 +13,5 @@ export class NoMemory extends UserError {
 export const noMemoryForTokenizer = () =>
   new NoMemory(
     "the tokenizer",
-    phrase`free memory on this machine; if ${asOption("memory-limit")} is set, raise it`,
+    phrase`free memory on this machine${messages.ifHas("memory-limit", phrase`; if ${asOption("memory-limit")} is set, raise it`)}`,
   );

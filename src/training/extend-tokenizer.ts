@@ -281,7 +281,7 @@ async function filesThatCanHold(
   if (obstacle === null) return files;
   if (files.sources.length === 1) {
     throw new UserError(`a rank file cannot store the extended tokenizer: ${obstacle}`, {
-      hint: "train with fewer new tokens, or extend the same tokenizer as a tokenizer.json",
+      hint: "train with fewer new tokens, or make a tokenizer.json with bpe convert, and extend that",
     });
   }
   warn(`${ranks!.files[0].name} is left out: ${obstacle}`);

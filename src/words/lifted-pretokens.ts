@@ -69,5 +69,5 @@ export class LiftedPretokens implements Taker {
 
 const noRoom = () =>
   new UserError("not enough memory for the text that superwords are learned from", {
-    hint: phrase`use a ${asOption("superword-pattern")} that splits the text into shorter pieces; ${messages.fewerWorkers}`,
+    hint: phrase`use a ${asOption("superword-pattern")} that splits the text into shorter pieces${messages.orFewerWorkers}`,
   });

@@ -148,7 +148,7 @@ export class WordCounter {
         (size) => `${Math.ceil(size / 2 ** 20)} MB`,
       );
       throw new UserError(`a text needs ${needed} of memory at once; the limit is ${most}`, {
-        hint: phrase`split long texts into smaller ones; ${messages.fewerWorkers}`,
+        hint: phrase`split long texts into smaller ones${messages.orFewerWorkers}`,
       });
     }
     const address = exports.textAddress() >>> 0;

@@ -100,6 +100,8 @@ class Commands(Home):
             (bpe.BpeError, "<path> is missing", lambda: bpe.inspect(None)),
             (bpe.BpeError, "zero byte", lambda: bpe.inspect("a\0")),
             (TypeError, "no parameter 'json'", lambda: bpe.inspect(self.large, json=True)),
+            (TypeError, "no parameter 'measure': leave it out", lambda: bpe.eval(self.large, text=self.corpus, measure="all")),
+            (TypeError, "no parameter 'words': leave it out", lambda: bpe.eval(self.large, text=self.corpus, words=3)),
             (TypeError, "found object", lambda: bpe.inspect(object())),
             (ZeroDivisionError, "", lambda: bpe.eval(self.large, text=self.corpus, progress=lambda *_: 1 // 0)),
         ):

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { ascii, grow, type Text, textBuffers, utf8 } from "#bytes";
-import { asOption, assert, type Message, phrase, scaled, UserError } from "#runtime";
+import { asOption, assert, type Message, messages, phrase, scaled, UserError } from "#runtime";
 import { type Input, type Range, recordSeparator } from "../input.ts";
 import { type ByteSource, FileSource, RangeReader, TextMemory } from "../range-reader.ts";
 import * as keptField from "./kept-fields.ts";
@@ -248,20 +248,28 @@ function faultHint(fault: number, line: () => Uint8Array): { hint?: Message } {
   if (fault === lineFault.fieldMissing || fault === lineFault.fieldNotString) {
     const fields = textFields(line());
     const asText = asOption("input-format", "text");
+    const [named, listed] = [asOption("text-field"), `(${fields})`];
     return {
       hint:
         fields === noStrings
-          ? phrase`${noStrings}; to read JSON as plain text, use ${asText}`
-          : phrase`name the field that contains the text with ${asOption("text-field")} (${fields}), or read JSON as plain text with ${asText}`,
+          ? phrase`${noStrings}${ifText(phrase`; to read JSON as plain text, use ${asText}`)}`
+          : messages.ifHas(
+              "input-format",
+              phrase`name the field that contains the text with ${named} ${listed}${ifText(phrase`, or read JSON as plain text with ${asText}`)}`,
+              phrase`make a plan in which ${named} names the field that contains the text ${listed}`,
+            ),
     };
   }
   if (fault === lineFault.loneSurrogate) return { hint: surrogateHint };
   if (fault !== lineFault.notJson && fault !== lineFault.notObject)
     return { hint: "convert the file to UTF-8, e.g. with iconv" };
   return {
-    hint: phrase`each line has to be one JSON object; for plain text, use ${asOption("input-format", "text")}`,
+    hint: phrase`each line has to be one JSON object${ifText(phrase`; for plain text, use ${asOption("input-format", "text")}`)}`,
   };
 }
+
+/** For hints that are no help if a plan, or an option that needs records, determines the format. */
+const ifText = (text: Message) => messages.ifHas("input-format text", text);
 
 const surrogateHint = "correct the record, e.g. write \\ufffd in place of the half pair";
 
@@ -641,14 +649,20 @@ function isBlankLine(bytes: Uint8Array, start: number): boolean {
   return bytes[pos] === ascii.lineFeed;
 }
 
+const withoutFasta = messages.ifHas(
+  "input-format",
+  phrase`leave out ${asOption("input-format", "fasta")}`,
+  phrase`make a plan without ${asOption("input-format", "fasta")}`,
+);
+
 const faultOf = (byte: number) => ({
   what: `byte 0x${byte.toString(16).padStart(2, "0")} is not a letter of a sequence`,
-  hint: phrase`correct the sequence; if the file is plain text, leave out ${asOption("input-format", "fasta")}`,
+  hint: phrase`correct the sequence; if the file is plain text, ${withoutFasta}`,
 });
 
 const noHeader = {
   what: "a sequence without a header: a FASTA record begins with a line >NAME",
-  hint: phrase`write a header line before the sequence; if the file is plain text, leave out ${asOption("input-format", "fasta")}`,
+  hint: phrase`write a header line before the sequence; if the file is plain text, ${withoutFasta}`,
 };
 
 const comment = {

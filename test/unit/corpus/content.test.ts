@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { type Content, contentOf, headBytesMax } from "../../../src/corpus/content.ts";
 import { findCorpus, findInputs } from "../../../src/corpus/find-inputs.ts";
+import { spellInLibrary } from "../../../src/library/library.ts";
 import type { Message } from "../../../src/runtime/message.ts";
 import * as messages from "../../../src/runtime/message.ts";
 import { put, scratch } from "../../binary.ts";
@@ -177,6 +178,8 @@ test("a hint offers a remedy, and --binary text overrides the check", () => {
   expect(hintOf("bpecount\0", "a.gz", "gzip")).toBe("unpack it first, and name the unpacked file");
   expect(hintOf("bpecount\0", "a")).toStartWith("to train from these counts, use --counts a; ");
   expect(hintOf(headOfTar("\0"), "a.tgz", "gzip")).toContain("tar -xOf a.tgz | bpe … -");
+  const { hint } = contentOf(bytes("\xfd7zXZ\0"), "a.xz") as { hint: Message };
+  expect(messages.spell(hint, spellInLibrary)).toBe("unpack it: xz -dc a.xz > text.txt");
   for (const [, head] of heads) {
     const path = put(directory, "insisted", bytes(head));
     expect(findInputs([path], { binary: "text" })[0]!.format).toBe("text");

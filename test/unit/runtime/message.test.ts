@@ -52,6 +52,30 @@ test("the library leaves unknown options as typed", () => {
   expect(messages.spell(asOption("shard-size", "100M"), spellInLibrary)).toBe("--shard-size 100M");
 });
 
+test("text may depend on what the caller has, and an empty hint is none", () => {
+  const has = (spelling: messages.Spelling | undefined, option: string) =>
+    messages.spell(
+      phrase`a${messages.ifHas(option, phrase` with ${asOption("bos")}`, " without")}`,
+      spelling,
+    );
+  expect(has(undefined, "-")).toBe("a with --bos");
+  expect(has(spellInLibrary, "memory-limit")).toBe("a with model.roles.bos");
+  expect(has(spellInLibrary, "input-format text")).toBe("a with model.roles.bos");
+  for (const option of ["-", "shard-size", "ranges"]) expect(has(spellInLibrary, option)).toBe("a without");
+  const onlyText = Object.assign(() => "x", {
+    has: (name: string, value?: string) => `${name}=${value}` === "f=text",
+  });
+  expect([has(onlyText, "f text"), has(onlyText, "f json")]).toEqual(["a with x", "a without"]);
+  const memory = phrase`${messages.raiseLimitOr}split the text${messages.orFewerWorkers}`;
+  const none = Object.assign(() => "x", { has: () => false });
+  expect([spellInLibrary, none].map((spelling) => messages.spell(memory, spelling))).toEqual([
+    "raise memoryLimitBytes, or split the text; if there are several workers, use fewer (workers 1)",
+    "split the text",
+  ]);
+  const error = new UserError("wrong", { hint: messages.ifHas("-", "pipe it") });
+  expect([error.hint, error.spelled(spellInLibrary).hint]).toEqual(["pipe it", undefined]);
+});
+
 test("text without options is a string", () => {
   expect(phrase`a ${1} ${"b"} ${phrase`c`}`).toBe("a 1 b c");
   expect(phrase``).toBe("");

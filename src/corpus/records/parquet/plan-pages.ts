@@ -9,7 +9,7 @@ import {
 } from "hyparquet";
 import { parquetHeader } from "hyparquet/src/column.js";
 import { snappyUncompressor } from "hysnappy";
-import { asOption, phrase, scaled, UserError } from "#runtime";
+import { asOption, messages, phrase, scaled, UserError } from "#runtime";
 import { zlibWithZstd } from "../../content.ts";
 import { type Input, openInput } from "../../input.ts";
 import { faultOf } from "../../malformed-data.ts";
@@ -89,7 +89,11 @@ export function readMetadata(source: FileSource, memory: TextMemory): ReturnType
   if (begins === "PARE") throw encrypted(path);
   if (begins !== magic)
     throw new UserError(`"${path}" is not a Parquet file: it does not begin with ${magic}`, {
-      hint: phrase`state its format: ${asOption("input-format", "text")}, jsonl, json or fasta`,
+      hint: messages.ifHas(
+        "input-format text",
+        phrase`state its format: ${asOption("input-format", "text")}, jsonl, json or fasta`,
+        phrase`state its format: ${asOption("input-format", "jsonl")}, json or fasta`,
+      ),
     });
   if (sizeBytes < magic.length + tailBytes) throw cutOff(path);
   const tail = readFully(source, sizeBytes - tailBytes, sizeBytes);
