@@ -78,13 +78,17 @@ function hintOf(signature: Signature, path: string, compression: Compression): M
   if (remedy === undefined)
     return phrase`unpack it: ${"packer" in signature ? signature.packer : ""} -dc ${shell.quoted(path)}${toText}`;
   if (path === "-") return "write it to a file first, and name that file";
-  return phrase`${remedy(path)}; to read the file itself as text, use ${asOption("binary", "text")}`;
+  const asText = phrase`; to read the file itself as text, use ${asOption("binary", "text")}`;
+  return phrase`${remedy(path)}${messages.ifHas("binary text", asText)}`;
 }
 
 /** The end of a shell command whose output is a text to read. */
 const toText = messages.ifHas(messages.standardInput, " | bpe … -", " > text.txt");
 
-const insist = phrase`to read it as text anyway, use ${asOption("binary", "text")}`;
+const insist = messages.ifHas(
+  "binary text",
+  phrase`to read it as text anyway, use ${asOption("binary", "text")}`,
+);
 
 export function notText(path: string, { what, hint }: NotText): UserError {
   return new UserError(`${files.nameOf(path)} is ${what}`, { hint });
@@ -156,7 +160,12 @@ const isPlain = (bytes: string) => /^[\t\n\r\x20-\x7f]*$/.test(bytes);
 const piped = (command: string) => (path: string) =>
   phrase`extract its text: \`${command.replace("FILE", () => shell.quoted(path))}${toText}\``;
 const asRecords = () => "convert it to Parquet or JSON lines, e.g. with pyarrow or pandas";
-const addedUp = (path: string) => phrase`to train from these counts, use ${asOption("counts", path)}`;
+const addedUp = (path: string) =>
+  messages.ifHas(
+    "counts",
+    phrase`to train from these counts, use ${asOption("counts", path)}`,
+    "give the text that was counted",
+  );
 const decoded = (path: string) =>
   `if it contains token ids, decode them: \`bpe decode --tokenizer PATH ${shell.quoted(path)}\``;
 

@@ -1,4 +1,4 @@
-import { UserError } from "#runtime";
+import { type Message, UserError } from "#runtime";
 import { compressionOf, contentOf, headBytesMax, notText } from "./content.ts";
 import { formatOfName } from "./input.ts";
 import { defaultTextField, jsonHeadBytesMax, recordsIn } from "./json-shape.ts";
@@ -14,7 +14,7 @@ export async function checkPlainText(
   name: string,
   sizeBytes: number,
   readHead: (byteCount: number) => Promise<Uint8Array>,
-  hint: string,
+  hint: Message,
 ): Promise<void> {
   const head = await readHead(jsonHeadBytesMax);
   const start = head.subarray(0, headBytesMax);

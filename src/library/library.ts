@@ -85,7 +85,8 @@ export const callOptions = { ...libraryOptions, ...trainingOptions, ...hooks };
 
 type AskedCall = optionTables.Requested<typeof callOptions>;
 
-const parameterOf = (option: string) => {
+/** Returns the name that the library has for an option of the command line; null if it has none. */
+export const parameterOf = (option: string) => {
   const found = Object.entries(callOptions).find(([, { name }]) => name === option);
   return found === undefined ? null : optionTables.nameInLibrary(...found);
 };
@@ -102,13 +103,13 @@ export const spellInLibrary: messages.Spelling = Object.assign(
 );
 
 /** Runs a call of the library. Errors name options as the library does. */
-export async function runCall<T>(call: () => Promise<T>): Promise<T> {
+export async function runCall<T>(call: () => Promise<T>, spelling = spellInLibrary): Promise<T> {
   try {
     return await call();
   } catch (error) {
     const told = engineRefusal(error) ?? error;
     if (!(told instanceof UserError)) throw told;
-    throw Object.assign(told, told.spelled(spellInLibrary));
+    throw Object.assign(told, told.spelled(spelling));
   }
 }
 

@@ -615,14 +615,14 @@ export function readTexts(call: string, texts: readonly (string | Uint8Array)[])
   );
 }
 
-/** @internal Reads the parts of a tokenizer.json in memory. */
-export function partsOfJson(json: unknown): TokenizerParts {
+/** @internal Reads the parts of a tokenizer.json in memory. Errors call it `name`. */
+export function partsOfJson(json: unknown, name = "tokenizer.json"): TokenizerParts {
   const bytes =
     typedArrayClass(json) === "Uint8Array"
       ? unchangingBytes("from: json", json as Uint8Array)
       : new TextEncoder().encode(typeof json === "string" ? json : asJson(json));
   if (bytes.length === 0) throw new UserError("the tokenizer.json is empty");
-  return partsInMemory(bytes, "tokenizer.json");
+  return partsInMemory(bytes, name);
 }
 
 function asJson(json: unknown): string {

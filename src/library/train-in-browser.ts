@@ -16,7 +16,7 @@ import {
   trainings,
 } from "#training";
 import { WordCounter, type WordTable, wordTables } from "#words";
-import { callOptions, readCall, runCall, spellInLibrary } from "./library.ts";
+import { callOptions, parameterOf, readCall, runCall, spellInLibrary } from "./library.ts";
 import { TextTokenizer } from "./text-tokenizer.ts";
 import type { TrainTokenizerOptions } from "./train-tokenizer-options.ts";
 
@@ -59,7 +59,13 @@ export type BrowserTrainingOptions = Pick<TrainTokenizerOptions, (typeof optionN
  * ```
  */
 export const trainTokenizer = (options: BrowserTrainingOptions): Promise<TrainedTokenizer> =>
-  runCall(() => trainHere(options));
+  runCall(() => trainHere(options), spellInBrowser);
+
+/** Names options as the library does, and has only those of browsers. */
+const spellInBrowser: messages.Spelling = Object.assign(
+  (option: messages.NamedOption) => spellInLibrary(option),
+  { has: (option: string) => optionNames.some((name) => name === parameterOf(option)?.split(".")[0]) },
+);
 
 async function trainHere(options: BrowserTrainingOptions): Promise<TrainedTokenizer> {
   argument.check("trainTokenizer: options", options, argument.plainObject);
@@ -86,7 +92,7 @@ async function trainHere(options: BrowserTrainingOptions): Promise<TrainedTokeni
     },
   );
   for (const warning of warningsOf(training, trained))
-    onWarning?.(messages.spell(warnings.format(warning), spellInLibrary));
+    onWarning?.(messages.spell(warnings.format(warning), spellInBrowser));
   return new TrainedTokenizer(training, trained, await chosenFiles.loadFormats());
 }
 
@@ -133,7 +139,11 @@ async function checkFile(file: Blob): Promise<void> {
     name,
     file.size,
     async (byteCount) => new Uint8Array(await file.slice(0, byteCount).arrayBuffer()),
-    "read the file in your own code, and pass its texts in texts",
+    messages.ifHas(
+      "texts",
+      "read the file in your own code, and pass its texts in texts",
+      "choose files of plain text",
+    ),
   );
 }
 

@@ -3,7 +3,7 @@ import { rankFiles } from "#formats";
 import { jobs, type StageProgress } from "#jobs";
 import { partsOfJson, type TrainedTokenizer, trainTokenizer } from "#library";
 import { compiledPatterns } from "#pattern";
-import { UserError } from "#runtime";
+import { type messages, UserError } from "#runtime";
 import { type Compat, TextEncoding, type TokenizerParts, tokenTables, type WordMerger } from "#tokenizer";
 import { type TrainingStatistics, trainings } from "#training";
 import { countsByScript, type ScriptCounts } from "./cut-comparison.ts";
@@ -185,18 +185,43 @@ export class PlaygroundJob {
       };
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
-      return { refusal: error.hint === undefined ? error.message : `${error.message}: ${error.hint}` };
+      const { message, hint = "choose a tokenizer.json or a rank file (.tiktoken)" } =
+        error.spelled(spellInPage);
+      return { refusal: `${message}. ${hint}` };
     }
   }
 }
 
-function trainOn(
+/** The fields of the page, by the options that they set. */
+const fields: Readonly<Record<string, string>> = {
+  "vocab-size": "size of the vocabulary",
+  pattern: "pattern",
+  "special-token": "special tokens",
+  compat: "trainer's rule",
+};
+
+/** Names options as the labels of the page do. */
+const spellInPage: messages.Spelling = Object.assign(
+  ({ option, value }: messages.NamedOption) =>
+    `${fields[option] ?? option}${value === undefined ? "" : ` ${value}`}`,
+  { has: (option: string) => option in fields },
+);
+
+async function trainOn(
   { text, files }: Corpus,
   settings: Settings,
   told: { onProgress: (progress: StageProgress) => void; onWarning?: (warning: string) => void },
 ): Promise<TrainedTokenizer> {
+  if (text === "" && files.length === 0)
+    throw new UserError("there is no text", { hint: "enter a text, or choose files" });
+  if (!Number.isSafeInteger(settings.vocabSize) || settings.vocabSize < 1)
+    throw new UserError("the size of the vocabulary has to be a whole number of 256 or more");
   const pasted = text === "" ? [] : [new Blob([text])];
-  return trainTokenizer({ ...settings, ...told, files: [...pasted, ...files] });
+  try {
+    return await trainTokenizer({ ...settings, ...told, files: [...pasted, ...files] });
+  } catch (error) {
+    throw error instanceof UserError ? Object.assign(error, error.spelled(spellInPage)) : error;
+  }
 }
 
 function learnedBy({ trained: { vocabulary, tokenCounts } }: TrainedTokenizer): Learned {
@@ -236,7 +261,8 @@ async function partsOfFile(
   name: string,
   pattern: string,
 ): Promise<TokenizerParts> {
-  if (/^\s*\{/.test(String.fromCharCode(...bytes.subarray(0, 100)))) return partsOfJson(bytes);
+  if (bytes.length === 0) throw new UserError(`"${name}" is empty`);
+  if (/^\s*\{/.test(String.fromCharCode(...bytes.subarray(0, 100)))) return partsOfJson(bytes, name);
   if (pattern !== "") return rankFiles.partsOf(bytes, name, { pattern: compiledPatterns.resolve(pattern) });
   const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
   const known = rankFiles.findKnownBySum(
@@ -259,6 +285,7 @@ function tokensOf(parts: TokenizerParts, text: Uint8Array): excerpts.SampleToken
   if (tokens.reduce((sum, { bytes }) => sum + bytes.length, 0) === text.length) return tokens;
   throw new UserError(
     "this tokenizer changes the text before it splits it, so the splits cannot be compared",
+    { hint: "choose another tokenizer, or another text" },
   );
 }
 

@@ -37,11 +37,12 @@ describe("files that are not text", () => {
 
   test("is an error that names its kind, in every command, compressed or not", () => {
     for (const [command, ...args] of commands) {
+      const into = command === "plan" ? "> text.txt" : "| bpe … -";
       for (const name of ["a.zip", "a.zip.gz", "a.zip.zst"]) {
         const { code, stdout, stderr } = run(command, name, ...args, "-q");
         const hint =
           name === "a.zip"
-            ? "extract its text: `unzip -p a.zip | bpe … -`; to read the file itself as text, use --binary text"
+            ? `extract its text: \`unzip -p a.zip ${into}\`; to read the file itself as text, use --binary text`
             : "unpack it first, and name the unpacked file";
         expect([code, stdout, stderr]).toEqual([
           1,

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { scriptOf } from "../../src/playground/cut-comparison.ts";
 import { tokenCountOf } from "../../src/playground/joined-text.ts";
 import { PlaygroundJob } from "../../src/playground/playground-job.ts";
+import { refusalOf } from "../thrown.ts";
 
 const text = "The low tower, the tower.\n\nसभी मनुष्यों को\nthe end";
 const settings = { vocabSize: 300, pattern: "gpt2", specialTokens: [], compat: "cs336" as const };
@@ -54,6 +55,37 @@ test("files other than tokenizers are refused with a message", async () => {
   const changed = { file: new Blob([JSON.stringify(lowercase)]), name: "a", pattern: "gpt2" };
   expect(await job.compare({ ...changed, text: Buffer.from("ﬁ") })).toEqual({
     refusal: expect.stringContaining("changes the text"),
+  });
+});
+
+test("messages name the fields of the page, and offer what the page can do", async () => {
+  const refusal = async (changed: object, files: File[] = [], of = text) => {
+    const corpus = { text: files.length === 0 ? of : "", files };
+    const training = new PlaygroundJob(() => {}).train({ corpus, settings: { ...settings, ...changed } });
+    const { message, hint } = await refusalOf(training);
+    return hint === undefined ? message : `${message}. ${hint}`;
+  };
+  expect(await refusal({ vocabSize: 20 })).toStartWith("size of the vocabulary 20 is too small");
+  expect(await refusal({ vocabSize: 0 })).toBe(
+    "the size of the vocabulary has to be a whole number of 256 or more",
+  );
+  expect(await refusal({}, [], "")).toBe("there is no text. enter a text, or choose files");
+  const file = (content: string, name: string) => [new File([Buffer.from(content, "latin1")], name)];
+  const plain = "choose files of plain text";
+  expect(await refusal({}, file('{"text":"a"}\n', "a.jsonl"))).toBe(
+    `"a.jsonl" contains records (jsonl). ${plain}`,
+  );
+  expect(await refusal({}, file("\x89PNG\r\n\x1a\n\0", "a.png"))).toBe('"a.png" is a PNG image, not text');
+  expect(await refusal({}, file("bpecount\0", "a.counts"))).toBe(
+    '"a.counts" is a file of word counts, not text. give the text that was counted',
+  );
+  const job = await trained(text, 300);
+  const compared = (content: string, name: string) =>
+    job.compare({ file: new Blob([content]), name, pattern: "gpt2", text: Buffer.from(text) });
+  const choose = "choose a tokenizer.json or a rank file (.tiktoken)";
+  expect(await compared("", "none")).toEqual({ refusal: `"none" is empty. ${choose}` });
+  expect(await compared("{}", "vocab.json")).toEqual({
+    refusal: `"vocab.json": the model is missing or not an object. ${choose}`,
   });
 });
 
