@@ -27,7 +27,7 @@
  *                              offsets from `textStart`
  *   longer         4 * 1,025   indices of the pretokens of a batch that are middle or long (words/word-slots.ts)
  *   long           4 * 1,025   indices of the pretokens of a batch that are long
- *   middleKeys     16 * 1,025  the two keys of each middle word of a batch
+ *   middleKeys     16 * 1,025  the key and the first 8 bytes of each middle word of a batch
  *   middleHomes    4 * 1,025   the address of the home slot of each middle word
  *   longHashes     4 * 1,025   the hash of each long word of a batch
  *   aside          2^18        while a table grows, its slots that had wrapped around the end. For listing pairs,

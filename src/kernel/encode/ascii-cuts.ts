@@ -14,8 +14,8 @@ import { letters, topBits, within } from "../masks/mask-operators";
 /** The positions that `sureCuts` has not decided. */
 export let asked: u64 = 0;
 
-// Bit 0 of each mask is 1 if the last byte of the previous block is visible, is a letter or a space, or is a small
-// letter, in this order. `beginSureCuts` sets the masks to 0, so that the first position is asked.
+// Facts about the last byte of the previous block, in bit 0: it is visible; it is a letter or a space; it is a small
+// letter. `beginSureCuts` sets the masks to 0, so that the first position is asked.
 let visibleBefore: u64 = 0;
 let plainBefore: u64 = 0;
 let smallBefore: u64 = 0;

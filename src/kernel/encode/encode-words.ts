@@ -270,7 +270,8 @@ function merge(start: usize, length: u32, room: usize): u64 {
  * contiguous at `idsAddress`:
  *
  *   ARRAY       TYPE   LENGTH             MEANING
- *   pieceEnds   u32    pieceEndsMax       pieceEnds[0] is 0, pieceEnds[i + 1] where the ids of pretoken i end, in bytes
+ *   pieceEnds   u32    pieceEndsMax       in bytes from `idsAddress`: the ids of pretoken i begin at pieceEnds[i], and
+ *                                         end at pieceEnds[i + 1]
  *   lengths     u32    idLimit            model-layout.ts
  *   idCounts    f64    idLimit            the occurrences of each id so far
  */

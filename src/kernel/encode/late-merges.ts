@@ -347,7 +347,7 @@ function mergeThree<T>(id: usize): u32 {
   );
 }
 
-/** Merges three ids, given the ranks of both pairs, and writes the ids that are left to `id`. Returns their number. */
+/** Merges three ids, given the ranks of both pairs. Writes the resulting ids at address `id`; returns their number. */
 function joinThree<T>(id: usize, left: u32, middle: u32, right: u32, rank: u32, nextRank: u32): u32 {
   const lower = min(rank, nextRank);
   if (lower === noLateRank) {
@@ -381,7 +381,7 @@ function mergeFour<T>(id: usize): u32 {
 }
 
 /**
- * Merges two ids if a late merge joins them, and writes the id or the ids that are left to `id`. Returns their number.
+ * Merges two ids if a late merge joins them. Writes the resulting one or two ids at address `id`; returns their number.
  */
 function joinTwo<T>(id: usize, left: u32, right: u32): u32 {
   const rank = findRareLate(keyOf<T>(left, right));

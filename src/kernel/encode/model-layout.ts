@@ -141,7 +141,7 @@ export function tokenLength(table: TokenTable, token: u32): u32 {
   return load<u32>(at, 4) - load<u32>(at);
 }
 
-/** Inserts a token into `slots`, which has as many slots as `table.slots`, at a hash. */
+/** Inserts a token with this hash into `slots`, which has as many slots as `table.slots`. */
 export function insertToken(table: TokenTable, slots: usize, hash: u32, token: u32): void {
   const last: u32 = (1 << table.slotBits) - 1;
   let pos = hash >> (32 - table.slotBits);

@@ -199,8 +199,9 @@ export function endSegment(keepsSpecial: bool): bool {
 }
 
 /**
- * Processes the `byteCount` bytes that were written to `pieceAddress`. `end`: 0: more text follows; 1: the text ends;
- * 2: a part ends at a safe cut, so no `end` event is emitted. Returns the number of events, or -1 if memory runs out.
+ * Processes the `byteCount` bytes that were written to `pieceAddress`. `end` is 0 if more text follows, 1 if the text
+ * ends, and 2 if a part ends at a safe cut; then no `end` event is emitted. Returns the number of events, or -1 if
+ * memory runs out.
  */
 export function takePiece(byteCount: u32, end: u32): i32 {
   early.length += byteCount;
