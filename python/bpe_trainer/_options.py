@@ -124,12 +124,14 @@ def train(
         its size. When a tokenizer is extended, "+8000" is the number of new tokens.
     ``special_tokens``: Tokens that are never merged. A document ends wherever one occurs. The text of a
         special token is never counted, and it has an id of its own. Where several match, the longest wins.
-    ``special_tokens_first``: Special tokens get the first ids. The 256 bytes come after them, in order, then
-        merges: the layout of tekken.json. With ``compat`` huggingface they always come first.
-    ``special_tokens_file``: Special tokens from a file: one per line, or JSON. Each counts as if given by
-        ``special_tokens``, in the order of the options. A JSON file is a list of texts, or a tokenizer.json,
-        whose special tokens are taken in the order of their ids. Empty lines are ignored. White space at the
-        start or end of a line is an error; for such tokens, use a JSON list.
+    ``special_tokens_first``: Special tokens get the first ids. The 256 bytes come after the special tokens,
+        in order, then merges: the layout of tekken.json. With ``compat`` huggingface, special tokens always
+        come first.
+    ``special_tokens_file``: Special tokens from a file: one per line, or JSON. Each line is a special token,
+        as in ``special_tokens``. With both options, tokens come in the order in which you typed them. A JSON
+        file is a list of tokens, or a tokenizer.json, whose special tokens come in the order of their ids.
+        Empty lines are ignored. A line must not begin or end with white space; put a token that does into a
+        JSON list.
     ``pattern``: How text is split: a name (cl100k, …; bpe help docs/size-and-pattern.md) or a regular
         expression. No token crosses a split. Default: gpt2.
     ``normalize``: Normalize text before it is split, e.g. NFC or NFKC,lowercase. Steps in order, separated by
@@ -150,8 +152,8 @@ def train(
         the pattern does not split them. Their merges come first, whatever their counts, and later merges
         build on them. With ``extend`` they come after the base's, and are built from its tokens. A text that
         the pattern splits even by itself is an error.
-    ``seed_tokens_file``: Seed tokens from a file: one per line, or a JSON list. They come after those of
-        ``seed_tokens``. A token with a line end needs the JSON list.
+    ``seed_tokens_file``: Seed tokens from a file: one per line, or a JSON list. These tokens come after those
+        of ``seed_tokens``. Put a token with a line end into a JSON list.
     ``superwords_from``: From a vocabulary of N on, learn tokens that cross spaces. SuperBPE: ordinary
         training up to N, then merges across the words of a line, up to four words per token. The corpus is
         read twice. At least 1.
@@ -169,11 +171,11 @@ def train(
         training.json of that tokenizer or, if it has none, huggingface. Added tokens that are not special get
         ids after the size that you ask for. TOKENIZER is a path, or one of the names gpt2, gpt-4, gpt-4o,
         llama3, llama4 and qwen3.
-    ``whole_texts``: With ``compat`` huggingface: do not split text at line ends. That trainer reads files
+    ``whole_texts``: With ``compat`` huggingface: do not split text at line ends. HF's trainer reads files
         line by line, but texts from an iterator whole: a token may cross a line end, and special tokens in a
         text are plain text. With this option, every text or record is read whole.
     ``special_tokens_as_text``: Special tokens in the text are plain text. With ``compat`` huggingface, this
-        matches that trainer, which learns from <|endoftext|> in a file. Without this option, documents end at
+        matches HF's trainer, which learns from <|endoftext|> in a file. Without this option, documents end at
         special tokens. With ``extend``, the base's special tokens end no documents.
     ``pad_to``: Fill the vocabulary to a multiple of N. Reserved special tokens are added after all others. At
         least 1.
@@ -190,7 +192,8 @@ def train(
     ``languages_dev``: Text for comparing the languages. Give it for all languages or for none. Nothing is
         learned from it.
     ``language_ratio``: Target bytes per token of each language, relative. One number for each language, in
-        their order. The language with the fewest bytes per token, divided by its number, gets the next merge.
+        the order in which they are named. The language with the fewest bytes per token, divided by its
+        number, gets the next merge.
     ``language_window``: In any `size` merges, a language gets at most `alpha` times its share: e.g. in 100
         merges, at most 2.0 times. A language above its limit waits, unless all are above theirs.
     ``global_merges``: Learn the first N merges from all text together.

@@ -163,7 +163,7 @@ function emptyDirectoryError(
     ", ",
   );
   return new UserError(phrase`"${directory}" contains no file that matches ${globs}`, {
-    hint: "a glob without a slash matches names at any depth, one with a slash paths below the directory",
+    hint: "correct the glob: without a slash it matches file names at any depth, with a slash paths below the directory",
   });
 }
 

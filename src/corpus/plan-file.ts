@@ -214,7 +214,7 @@ export function read(
     checkOptions(line, wanted, options.wholeTextsOnly !== undefined, fail);
     if (options.isPart && line.index !== (lastIndex ?? line.index - 1) + 1)
       fail(
-        `this is range ${line.index + 1} of the plan, but the one before it is range ${lastIndex! + 1}`,
+        `this is line ${line.index + 1} of the plan, but the line before it is line ${lastIndex! + 1} of the plan`,
         followHint,
       );
     lastIndex = line.index;
@@ -307,7 +307,7 @@ function hasTextAt(input: Input, text: string, fromByte: number): boolean {
 export const followHint =
   "give bpe encode consecutive lines of the plan in their order, for example a slice made by split --number=l/N";
 
-const wholeHint = phrase`make the plan with ${asOption("tokenizer")}, which keeps texts whole: because of this tokenizer's prefix space or added tokens, parts of a text would get other ids`;
+const wholeHint = phrase`make a new plan with ${asOption("tokenizer")}: because of its prefix space or added tokens, this tokenizer must encode each text as a whole`;
 
 type Fail = (what: Message, hint?: Message) => never;
 
@@ -316,7 +316,7 @@ function parseLine(json: string, fail: Fail): Line {
   try {
     parsed = JSON.parse(json);
   } catch {
-    return fail("it is not JSON", "each line has to be a range that bpe plan wrote");
+    return fail("the line is not JSON", "give only lines that bpe plan wrote");
   }
   const line = schema.checkOr(planFields, parsed, (what) => fail(what, wroteHint));
   const { start, end, sizeBytes } = line;
@@ -367,6 +367,7 @@ function checkField(line: Line, input: Input, asked: string | undefined, fail: F
   if (field !== input.textField) {
     fail(
       `this line says that the text of "${line.path}" is in the field "${field}", but an earlier line says "${input.textField}"`,
+      wroteHint,
     );
   }
   if (asked !== undefined && input.format !== "text" && field !== asked) {
@@ -439,7 +440,7 @@ function checkOverlaps(
     const [first, second] = [before.lineNumber, after.lineNumber].sort((a, b) => a - b);
     const endByte = Math.min(before.endByte, after.endByte);
     throw new UserError(
-      `${source}, line ${second}: overlaps line ${first}: both contain bytes ${after.startByte} to ${endByte} of "${inputs[after.inputIndex]!.path}"`,
+      `${source}: lines ${first} and ${second} both contain bytes ${after.startByte} to ${endByte} of "${inputs[after.inputIndex]!.path}"`,
       { hint: "remove one of the two lines; otherwise these bytes would be processed twice" },
     );
   }

@@ -51,7 +51,7 @@ export const convertOptions = optionTables.of({
     topic: "output",
     description: "copy the tokenizer's own files",
     details:
-      "Those that transformers reads next to them are copied, too. It is an error if the files do not contain the whole tokenizer.",
+      "Files next to them that transformers reads are copied, too. It is an error if the files do not contain the whole tokenizer.",
     excludes: [{ other: "format", why: "a copy has the formats of the tokenizer" }],
   },
   ...{ output: outputDirectory, ...sharedOptions.tokenizerSupplements, ...sharedOptions.unattended },

@@ -38,8 +38,10 @@ export async function saveTokenizer({ path, fingerprint, output, guard }: Saving
 }
 
 const notWhole = (path: string) =>
-  new UserError(`"${path}" alone is not the whole tokenizer, so it cannot be saved`, {
-    hint: "load the directory that it is in; a pattern or special tokens given as options cannot be saved, because no file contains them",
+  new UserError(`"${path}" cannot be copied: its files do not contain the whole tokenizer`, {
+    hint: files.isDirectory(path)
+      ? "make a tokenizer.json with bpe convert without --copy: no file here contains the pattern or the special tokens that you gave"
+      : "name the directory that contains it; if you gave a pattern or special tokens, make a tokenizer.json instead: bpe convert without --copy",
   });
 
 /** Returns the paths of a tokenizer's files, by the names that loading a directory expects. */

@@ -35,7 +35,7 @@ export async function runTrainIds(invocation: Invocation, output: Output): Promi
     const mergeCount = size.isMore ? size.count : size.count - alphabetSize;
     if (mergeCount >= 0) return mergeCount;
     throw usageError(
-      phrase`${asOption("vocab-size", size.count)} is too small, it must be at least ${alphabetSize} (the ids of the input, from 0 to the largest)`,
+      phrase`${asOption("vocab-size", size.count)} is too small: the input has ids up to ${groupDigits(alphabetSize - 1)}, so it must be at least ${groupDigits(alphabetSize)}`,
       phrase`to learn 1,000 new tokens, use ${asOption("vocab-size", "+1000", "n")}`,
     );
   };
@@ -104,7 +104,10 @@ export function findIdFiles(names: readonly string[]): IdInput[] {
       ? [name]
       : [...inputSearch.filesMatching(name).paths],
   );
-  if (paths.length === 0) throw new UserError(`no file matches "${names.join('", "')}"`);
+  if (paths.length === 0)
+    throw new UserError(`no file matches "${names.join('", "')}"`, {
+      hint: "check the path",
+    });
   return paths.map((path) => {
     if (path === "-") return { path, sizeBytes: 0 };
     const stats = files.stat(path);
@@ -159,7 +162,7 @@ async function readAll(
   for await (const _ of idReaders.readSequences(path, binaryType, documents)) await yieldToEventLoop();
   if (documents.idMax < alphabetSize) return documents;
   throw new UserError(
-    `"${path}": the id ${documents.idMax} is not in the tokenizer's alphabet, 0 to ${alphabetSize - 1}`,
+    `"${path}" contains the id ${documents.idMax}, but the tokenizer's alphabet ends at ${alphabetSize - 1}`,
     { hint: "use a tokenizer that was trained on such ids" },
   );
 }

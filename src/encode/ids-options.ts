@@ -29,7 +29,7 @@ export const trainIdsOptions = optionTables.of({
     rare: true,
     description: "which trainer to match",
     details:
-      "With both, the pair of smaller ids wins a tie. With rustbpe, tokens may have the maximum length; with huggingface, they must be shorter.",
+      "Of equally frequent pairs, that of smaller ids is merged first. With rustbpe, tokens may have the maximum length; with huggingface, they must be shorter.",
     default: "rustbpe",
   },
   minFrequency: { ...minFrequency, default: "1" },
@@ -114,7 +114,7 @@ export const checkIdsOptions = optionTables.of({
   documentEnd: {
     ...idFiles.documentEnd,
     topic: "input",
-    description: "special token that ends documents in files of bare ids",
+    description: "special token that ends documents in npy, bin and llmc files",
     details: "Formats that keep documents, and lines of decimal ids, need none.",
   },
   ...{

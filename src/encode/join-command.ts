@@ -24,7 +24,10 @@ export async function runJoinIds(invocation: Invocation, output: Output): Promis
       ? [...inputSearch.filesMatching(path).paths]
       : [path],
   );
-  if (partPaths.length === 0) throw new UserError(`no file matches "${invocation.files.join('", "')}"`);
+  if (partPaths.length === 0)
+    throw new UserError(`no file matches "${invocation.files.join('", "')}"`, {
+      hint: "check the path; parts are the NAME.json that bpe encode --ids-format part -o NAME wrote",
+    });
   const joined = await joinParts({
     ...{ planPath: asked.plan!, partPaths, files: idFiles, type: asked.idType, guard: stopping.onStop },
     report: (done, total) => output.progress({ stage: "joining", done, total, unit: "bytes" }),

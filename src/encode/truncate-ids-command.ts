@@ -113,7 +113,7 @@ function outputOf(
     if (named === undefined) return { path: idOutputFile(path) };
     throw usageError(
       found === undefined
-        ? phrase`${asOption("ids-format")} is for files with documents, but "${file}" has bare ids`
+        ? phrase`${asOption("ids-format")} is for files with documents, but "${file}" contains ids without documents`
         : phrase`${asOption("ids-format")} is for files of ids, but these ids go to stdout`,
       found === undefined ? "leave it out" : "leave it out, or write the ids into a file: -o NAME",
     );
@@ -125,8 +125,8 @@ function outputOf(
     throw usageError(
       format === undefined
         ? phrase`${asOption("output", `"${path}"`)} does not say which format to write`
-        : phrase`${asOption("output", `"${path}"`)} would be written as ${format.name}, which drops the documents of "${file}"`,
-      phrase`to keep documents, use ${asOption("ids-format", own.name)}; to drop them, ${asOption("ids-format", "bin")} or npy`,
+        : phrase`${asOption("output", `"${path}"`)} would be written as ${format.name}, which does not store where the documents of "${file}" end`,
+      phrase`to store where documents end, use ${asOption("ids-format", own.name)}; to write only the ids, ${asOption("ids-format", "bin")} or npy`,
     );
   const { keptFields } = found;
   if (keptFields !== undefined && !format.keepsFields)

@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { countNoun, formatSeconds, groupDigits, spacesWithSigns } from "#bytes";
 import { type differences, type evaluations, findings } from "#evaluation";
 import { recordFiles, renumberingTables } from "#formats";
@@ -32,7 +33,7 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
   if (a === undefined || b === undefined || more.length > 0) {
     const sized = [a, b].find((one) => one !== undefined && !invocation.files.includes(one.path));
     throw usageError(
-      "diff compares two tokenizers, but one of these directories contains several sizes",
+      `diff compares two tokenizers, but ${sized === undefined ? "one of these directories" : `"${dirname(sized.path)}"`} contains several sizes`,
       `name the directory of one size, e.g. ${sized?.path ?? "tokenizer/32000"}`,
     );
   }

@@ -164,7 +164,7 @@ export const diffOptions = optionTables.of({
     topic: "output",
     description: "map each token of <b> to ids of <a>, for embeddings",
     details:
-      "A table with the columns new (the id in <b>), old (its id in <a>, or the ids of its pieces) and token.",
+      "A table with the columns new (the id in <b>), old (its id in <a>, or the ids in <a> that spell it) and token.",
   },
   ...{ report, workers, memoryLimit, ...sharedOptions.common },
 });

@@ -187,7 +187,13 @@ function settle(given: Given, refuse: Refuse): Shape {
   };
   const { kvHeads, expertsPerToken, denseLayers, fullLayers } = shape;
   for (const [name, value] of Object.entries(shape))
-    if (value < 1 && !mayBeZero.has(name as keyof Shape)) throw refuse(`${name} is ${value}`, giveNumbers);
+    if (value < 1 && !mayBeZero.has(name as keyof Shape)) {
+      const typed = Object.entries(names).find(([, field]) => field === name)![0];
+      throw refuse(
+        `${typed} is ${value}, but must be 1 or more`,
+        phrase`set it: ${asOption("model", `${typed}=N`)}`,
+      );
+    }
   if (heads % kvHeads !== 0) throw refuse(`heads=${heads} is not a multiple of kv_heads=${kvHeads}`);
   if (expertsPerToken > experts)
     throw refuse(`experts_per_token=${expertsPerToken} is more than experts=${experts}`);

@@ -181,7 +181,7 @@ export function checkId(id: unknown, token: string, path: string): number {
   }
   if (id >= tokenTables.idLimitMax) {
     throw new UserError(`"${path}": the id ${id} of ${showValue(token)} is too large`, {
-      hint: `ids below ${tokenTables.idLimitMax} are supported`,
+      hint: `give it an id below ${tokenTables.idLimitMax}`,
     });
   }
   return id;

@@ -146,6 +146,7 @@ function readMergeLines({ path, bytes }: SourceFile): [string, string][] {
     if (parts.length !== 2)
       throw new UserError(
         `"${path}": line ${i + 1} is ${showValue(line)}, not two tokens separated by a space`,
+        { hint: "correct this line, or copy the file again" },
       );
     merges.push([parts[0]!, parts[1]!]);
   });

@@ -135,14 +135,20 @@ function flatten(value: unknown, path: string): Record<string, unknown>[] {
   const step = json.objectAt(value, path, "a pre-tokenizer");
   if (step.type !== "Sequence") return [step];
   const inner = step.pretokenizers;
-  if (!Array.isArray(inner)) throw new UserError(`"${path}": the pre-tokenizer's sequence is not a list`);
+  if (!Array.isArray(inner))
+    throw new UserError(
+      `"${path}": the pretokenizers of a Sequence are ${showValue(inner)}, which is not a list`,
+    );
   return inner.flatMap((part) => flatten(part, path));
 }
 
 function readSplit(step: Record<string, unknown>, path: string): string {
   const pattern = json.objectAt(step.pattern, path, "the pattern of a Split");
   const source = typeof pattern.String === "string" ? escapeLiteral(pattern.String) : pattern.Regex;
-  if (typeof source !== "string") throw new UserError(`"${path}": the pattern of a Split is not text`);
+  if (typeof source !== "string")
+    throw new UserError(
+      `"${path}": the pattern of a Split is ${showValue(pattern)}, without a text as String or Regex`,
+    );
   if (step.behavior === "Isolated") return source;
   const isNullable = inFile(path, () => loadCompiler().canMatchNothing(source));
   const what = `a Split with behavior ${showValue(step.behavior)} and invert ${showValue(step.invert)}`;

@@ -128,9 +128,14 @@ function readSpecials(
 ): AddedToken[] {
   const texts =
     value === undefined || value === null ? formerSpecialsFor(version, path) : listSpecialTexts(value, path);
-  if (texts.length > specialCount || new Set(texts).size < texts.length) {
-    tokenizers.refuse(path, `it has more than ${specialCount} special tokens, or lists one of them twice`);
+  if (texts.length > specialCount) {
+    tokenizers.refuse(
+      path,
+      `it has ${texts.length} special tokens, but its default_num_special_tokens is ${specialCount}`,
+    );
   }
+  const twice = texts.find((text, i) => texts.indexOf(text) < i);
+  if (twice !== undefined) tokenizers.refuse(path, `it lists the special token ${showValue(twice)} twice`);
   return Array.from({ length: specialCount }, (_, id) => ({
     id,
     content: texts[id] ?? `<SPECIAL_${id}>`,
@@ -214,16 +219,16 @@ function obstacle(tokenizer: FinishedTokenizer): Message | null {
     return `tekken.json stores one regular expression, but this pattern has ${patternCount}`;
   const specialCount = specialIds.length;
   if (specialIds.some((id) => id >= specialCount))
-    return phrase`tekken.json gives special tokens the first ids, but here other tokens have some of them; ${wayOut(tokenizer.vocabulary)}`;
+    return phrase`tekken.json gives special tokens the first ids, but in this tokenizer other tokens have some of these ids; ${wayOut(tokenizer.vocabulary)}`;
   if (tokenIds.subarray(0, 256).some((id, byte) => id !== specialCount + byte))
-    return phrase`tekken.json gives the 256 bytes, in order, the ids after the special tokens, but here they have others; ${wayOut(tokenizer.vocabulary)}`;
+    return phrase`tekken.json gives the 256 bytes, in order, the ids after the special tokens, but in this tokenizer they have different ids; ${wayOut(tokenizer.vocabulary)}`;
   if (
     entries.some(
       (entry) =>
         vocabularies.isSpecialEntry(entry) && bytesOfEntry(tokenizer.vocabulary, entry) === undefined,
     )
   )
-    return "in tekken.json each id has a token, but here some ids have none";
+    return "in tekken.json each id has a token, but in this tokenizer some ids have none";
   if (specialCount > specialCountMax) return `tekken.json stores at most ${specialCountMax} special tokens`;
   return obstacleOfRanks(tokenizer);
 }

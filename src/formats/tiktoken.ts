@@ -1,4 +1,4 @@
-import { ascii, escapeBytes } from "#bytes";
+import { ascii, escapeBytes, showValue } from "#bytes";
 import { type compiledPatterns, namedPatterns, patterns } from "#pattern";
 import { asOption, assert, exitCode, host, phrase, UserError } from "#runtime";
 import { type AddedToken, cuttings, type Normalization } from "#text";
@@ -231,7 +231,10 @@ export function refuseRanks(file: Uint8Array, path: string): never {
   const text = Buffer.from(file).toString("latin1").replace(/\r$/, "");
   for (const [i, line] of text.split(/\r?\n/).entries()) {
     const match = rankLine.exec(line);
-    if (match === null) throw new UserError(`"${path}": line ${i + 1} is not a token in base64 and its rank`);
+    if (match === null)
+      throw new UserError(
+        `"${path}": line ${i + 1} is ${showValue(line)}, not a token in base64 and its rank`,
+      );
     if (match[1] !== undefined) checkId(Number(match[2]), match[1], path);
   }
   assert(false, "only a rank file without a wrong line is scanned");

@@ -543,8 +543,8 @@ function readAddedTokens(
   const byContent = new Map<string, AddedToken>();
   const changes: string[] = [];
   let nextId = vocab.size;
-  for (const entry of value) {
-    const { id: statedId, ...token } = readEntry(entry, path);
+  for (const [i, entry] of value.entries()) {
+    const { id: statedId, ...token } = readEntry(entry, `added token ${i + 1}`, path);
     const { content } = token;
     if (content === "") continue;
     const known = byContent.get(content);
@@ -562,18 +562,20 @@ function readAddedTokens(
   return { tokens, notes };
 }
 
-function readEntry(entry: unknown, path: string): AddedToken {
-  const token = json.objectAt(entry, path, "an added token");
+/** Reads an entry of `added_tokens`; `name` is its name in messages. */
+function readEntry(entry: unknown, name: string, path: string): AddedToken {
+  const hint =
+    "HF's tokenizers refuses such a file, too; each added token needs id, content, single_word, lstrip, rstrip, normalized and special";
+  const token = json.objectAt(entry, path, name);
   const { content } = token;
-  if (typeof content !== "string") throw new UserError(`"${path}": an added token has no content`);
+  if (typeof content !== "string")
+    throw new UserError(`"${path}": ${name} has no text as its content: ${showValue(entry)}`, { hint });
   const flag = (name: string): boolean => {
     const set = token[name];
     if (typeof set === "boolean") return set;
     throw new UserError(
       `"${path}": "${name}" of the added token ${showValue(content)} is missing, or neither true nor false`,
-      {
-        hint: "HF's tokenizers refuses such a file, too; each added token needs id, content, single_word, lstrip, rstrip, normalized and special",
-      },
+      { hint },
     );
   };
   return {

@@ -192,10 +192,8 @@ function* megatronIndex(ends: Float64Array, type: IdType): Generator<Uint8Array>
 function lengthOf(idCount: number): number {
   if (idCount <= int32Max) return idCount;
   throw new UserError(
-    `a document of ${groupDigits(idCount)} ids does not fit this format, which allows ${groupDigits(int32Max)} ids per document`,
-    {
-      hint: idWriters.shorterDocuments,
-    },
+    `a document has ${groupDigits(idCount)} ids, but megatron allows at most ${groupDigits(int32Max)} per document`,
+    { hint: idWriters.shorterDocuments },
   );
 }
 
@@ -323,7 +321,7 @@ const damagedFileError = (
   hint = "copy the files again, or encode the text again",
 ) => new UserError(`"${path}" is damaged: ${what}`, { hint });
 
-const otherHint = "in this format, only files that bpe encode wrote can be read; save other ids as .npy";
+const otherHint = "save the ids as .npy instead: in this format, bpe reads only files that bpe encode wrote";
 
 const bytesAt = (path: string) => files.withRegular(path, (fd) => readFileSync(fd));
 
@@ -348,15 +346,18 @@ function megatronOf(path: string): Layout {
       },
     );
   const startsAt = 34 + 4 * count;
-  if (index.length !== startsAt + 8 * count + 8 * (count + 1))
-    throw damagedFileError(path, `it has ${index.length} bytes`);
+  const wantedBytes = startsAt + 8 * count + 8 * (count + 1);
+  if (index.length !== wantedBytes)
+    throw damagedFileError(path, `it has ${index.length} bytes instead of ${wantedBytes}`);
   const ends = new Float64Array(count);
   for (let d = 0, start = 0; d < count; d++) {
     const isNext = Number(view.getBigInt64(startsAt + 8 * d, true)) === start * idWriters.idBytes(type);
     const isOne = Number(view.getBigInt64(startsAt + 8 * count + 8 * d, true)) === d;
     if (!isNext || !isOne)
       throw new UserError(
-        `"${path}": sequence ${d} is not document ${d}, or does not directly follow the previous sequence`,
+        isOne
+          ? `"${path}": sequence ${d} does not directly follow the sequence before it`
+          : `"${path}": sequence ${d} is not document ${d}; only files with one sequence per document can be read`,
         { hint: otherHint },
       );
     start += view.getInt32(34 + 4 * d, true);
@@ -367,7 +368,8 @@ function megatronOf(path: string): Layout {
 
 function datatroveOf(path: string, needed: IdType): Layout {
   const index = bytesAt(`${path}.index`);
-  if (index.length % 8 !== 0) throw damagedFileError(`${path}.index`, `it has ${index.length} bytes`);
+  if (index.length % 8 !== 0)
+    throw damagedFileError(`${path}.index`, `it has ${index.length} bytes, not a multiple of 8`);
   const view = new DataView(index.buffer, index.byteOffset, index.byteLength);
   const ends = Float64Array.from({ length: index.length / 8 }, (_, d) =>
     Number(view.getBigUint64(8 * d, true)),

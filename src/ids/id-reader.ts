@@ -224,7 +224,7 @@ const showWord = (word: string) =>
 
 function notAnId(path: string, word: string): UserError {
   return new UserError(`${files.nameOf(path)}: "${showWord(word)}" is not an id`, {
-    hint: "ids are decimal numbers separated by white space; bpe encode makes them from text",
+    hint: "give ids as decimal numbers separated by white space; bpe encode makes them from text",
   });
 }
 
@@ -398,7 +398,7 @@ class DecimalLines {
   private notAnId(bytes: Uint8Array, pos: number): UserError {
     const [word] = /^[^\t-\r ]*/.exec(latin1(bytes.subarray(pos, pos + 40)))!;
     return new UserError(`"${this.path}": ${this.line}: "${showWord(word)}" is not an id`, {
-      hint: "each line is a document: decimal integers separated by spaces",
+      hint: "write each document on a line of its own, as decimal integers separated by spaces",
     });
   }
 }

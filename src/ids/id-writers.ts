@@ -77,7 +77,7 @@ export type IdWriter = IdSink & { finish(): void; readonly idCount: number };
 /** The hint for a document that is too long for a format. Files of ids have no text that could be split. */
 export const shorterDocuments = messages.ifHas(
   "document-end",
-  phrase`split it into records, or name the special token that ends documents: ${asOption("document-end")}`,
+  phrase`a file of plain text is one document unless a special token divides it: name that token with ${asOption("document-end")}, or write the texts as JSON lines`,
   "encode its text as several documents, or write the ids as .npy or .bin, which have no documents",
 );
 

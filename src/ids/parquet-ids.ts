@@ -2,7 +2,7 @@ import type { ColumnChunk, SchemaElement } from "hyparquet";
 import { writeColumn } from "hyparquet-writer/src/column.js";
 import { writePageHeader } from "hyparquet-writer/src/datapage.js";
 import { ByteWriter, ParquetWriter } from "hyparquet-writer/src/index.js";
-import { grow } from "#bytes";
+import { groupDigits, grow } from "#bytes";
 import { keptField } from "#corpus";
 import { type ByteSink, scaled, UserError } from "#runtime";
 import { type IdWriter, shorterDocuments } from "./id-writers.ts";
@@ -115,9 +115,10 @@ export class ParquetIds implements IdWriter {
   private append(ids: Uint16Array | Uint32Array): void {
     const count = this.count + ids.length;
     if (count > pageIdsMax) {
-      throw new UserError(`a document of more than ${pageIdsMax} ids does not fit a row of Parquet`, {
-        hint: shorterDocuments,
-      });
+      throw new UserError(
+        `a document has more than ${groupDigits(pageIdsMax)} ids, the limit for a row of Parquet`,
+        { hint: shorterDocuments },
+      );
     }
     if (count > this.ids.length) this.ids = grow(this.ids, count);
     this.ids.set(ids, this.count);

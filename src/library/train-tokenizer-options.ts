@@ -34,8 +34,8 @@ export type TrainTokenizerOptions = {
    */
   readonly specialTokens?: readonly string[] | undefined;
   /**
-   * Special tokens get the first ids. The 256 bytes come after them, in order, then merges: the layout of
-   * tekken.json. With `compat` huggingface they always come first.
+   * Special tokens get the first ids. The 256 bytes come after the special tokens, in order, then merges: the
+   * layout of tekken.json. With `compat` huggingface, special tokens always come first.
    */
   readonly specialTokensFirst?: boolean | undefined;
   /**
@@ -108,13 +108,13 @@ export type TrainTokenizerOptions = {
    */
   readonly like?: string | undefined;
   /**
-   * With `compat` huggingface: do not split text at line ends. That trainer reads files line by line, but
+   * With `compat` huggingface: do not split text at line ends. HF's trainer reads files line by line, but
    * texts from an iterator whole: a token may cross a line end, and special tokens in a text are plain text.
    * With this option, every text or record is read whole.
    */
   readonly wholeTexts?: boolean | undefined;
   /**
-   * Special tokens in the text are plain text. With `compat` huggingface, this matches that trainer, which
+   * Special tokens in the text are plain text. With `compat` huggingface, this matches HF's trainer, which
    * learns from <|endoftext|> in a file. Without this option, documents end at special tokens. With `extend`,
    * the base's special tokens end no documents.
    */
@@ -155,8 +155,8 @@ export type TrainTokenizerOptions = {
       }[]
     | undefined;
   /**
-   * Target bytes per token of each language, relative. One number for each language, in their order. The
-   * language with the fewest bytes per token, divided by its number, gets the next merge.
+   * Target bytes per token of each language, relative. One number for each language, in the order in which
+   * they are named. The language with the fewest bytes per token, divided by its number, gets the next merge.
    */
   readonly languageRatio?: readonly number[] | undefined;
   /**

@@ -323,8 +323,8 @@ function unreachable(base: TokenizerParts, id: number, bytes: Uint8Array, seedTo
   const fewer = id - base.tokens.idLimit;
   if (fewer < seedTokenCount) {
     return new UserError(
-      `"${escapeBytes(bytes)}", a part of a seed token, could never be used: the base's merges are applied first, and join its bytes differently`,
-      { hint: "leave out the seed tokens that begin with this part" },
+      `"${escapeBytes(bytes)}", the beginning of a seed token, could never be used: the base's merges are applied first, and join its bytes differently`,
+      { hint: `leave out the seed tokens that begin with "${escapeBytes(bytes)}"` },
     );
   }
   return new UserError(
@@ -332,7 +332,7 @@ function unreachable(base: TokenizerParts, id: number, bytes: Uint8Array, seedTo
     {
       hint:
         fewer > 0
-          ? phrase`${asOption("vocab-size", `+${fewer}`, "n")} learns only the ${fewer} new tokens before it`
+          ? phrase`give ${asOption("vocab-size", `+${fewer}`, "n")}, to learn only the ${fewer} new tokens before it`
           : "train on a different text",
     },
   );

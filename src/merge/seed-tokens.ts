@@ -46,7 +46,8 @@ export function settle(
     const bytes = Buffer.from(seed);
     if (bytes.length === 0) refuse("it is empty");
     if (!seed.isWellFormed()) refuse("it is not valid Unicode: it contains half of a surrogate pair");
-    if (bytes.length > seedBytesMax) refuse(`it has ${bytes.length} bytes; ${seedBytesMax} is the limit`);
+    if (bytes.length > seedBytesMax)
+      refuse(`it has ${bytes.length} bytes; ${seedBytesMax} is the limit`, "leave it out");
     const key = byteCharacters.encode(bytes);
     const special = specialTokens.find((text) => seed.includes(text) || text === key);
     if (special === seed) refuse("it is a special token", "special tokens are tokens already: leave it out");
@@ -57,9 +58,10 @@ export function settle(
           : `the special token "${special}" has the same key in tokenizer.json`,
         "leave out one of the two tokens",
       );
-    if (bytes.length > lengthMax && bytes.length > (allowsBytePairs ? 2 : 1))
+    const bytesMax = Math.max(lengthMax, allowsBytePairs ? 2 : 1);
+    if (bytes.length > bytesMax)
       refuse(
-        `it has ${bytes.length} bytes, more than a token may have`,
+        `it has ${bytes.length} bytes; ${bytesMax} is the limit`,
         phrase`leave it out, or raise ${asOption("max-token-length")}`,
       );
     const inForm = normalization === null ? seed : normalForms.normalize(seed, normalization);
@@ -125,7 +127,8 @@ function checkRoom(mergeCount: number, { leastSize, size }: Room, atLeast = ""):
   const needed = leastSize + mergeCount;
   if (needed <= size) return;
   throw usageError(
-    phrase`${asOption("vocab-size", size)} is too small: the seed tokens and their parts need a vocabulary of ${atLeast}${needed} tokens`,
+    phrase`${asOption("vocab-size", size)} is too small: the seed tokens, and the shorter tokens that they are merged from, need a vocabulary of ${atLeast}${needed} tokens`,
+    phrase`raise ${asOption("vocab-size")}, or leave out seed tokens`,
   );
 }
 

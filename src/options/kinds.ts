@@ -435,7 +435,9 @@ export const languageFiles = (key: "files" | "dev"): Kind<readonly NamedFile[]> 
       const named = takeValue(paths, one.files, phrase`${at}: files`)!;
       const dev = one.dev === undefined ? [] : takeValue(paths, one.dev, phrase`${at}: dev`)!;
       if (language === "" || named.length === 0)
-        throw usageError(phrase`${at}: "${language}" needs a name and a file`);
+        throw usageError(
+          language === "" ? phrase`${at}: the name is empty` : phrase`${at}: "${language}" has no files`,
+        );
       return (key === "files" ? named : dev).map((file) => ({ language, file }));
     });
     return files.length === 0 && key === "dev" ? undefined : files;
@@ -469,7 +471,9 @@ export const chatTemplate: Kind<string> = {
 export function readTextFile(option: Message, path: string): string {
   const bytes = files.withRegular(path, (fd) => readFileSync(fd));
   if (!isUtf8(bytes))
-    throw new UserError(phrase`${messages.withValue(option, `"${path}"`)} is not valid UTF-8`);
+    throw new UserError(phrase`${messages.withValue(option, `"${path}"`)} is not valid UTF-8`, {
+      hint: "convert the file to UTF-8, e.g. with iconv",
+    });
   return new TextDecoder().decode(bytes);
 }
 

@@ -157,7 +157,7 @@ export const ofTraining = optionTables.of({
     rare: true,
     library: null,
     description: "special tokens from a file: one per line, or JSON",
-    details: phrase`Each counts as if given by ${asOption("special-token")}, in the order of the options. A JSON file is a list of texts, or a tokenizer.json, whose special tokens are taken in the order of their ids. Empty lines are ignored. White space at the start or end of a line is an error; for such tokens, use a JSON list.`,
+    details: phrase`Each line is a special token, as in ${asOption("special-token")}. With both options, tokens come in the order in which you typed them. A JSON file is a list of tokens, or a tokenizer.json, whose special tokens come in the order of their ids. Empty lines are ignored. A line must not begin or end with white space; put a token that does into a JSON list.`,
   },
   output: {
     name: "output",
@@ -277,6 +277,6 @@ export const tokenizerSupplements = optionTables.of({
   specialTokensFile: {
     ...specialTokensFile,
     topic: "input",
-    details: phrase`Each line counts as if given by ${asOption("special-token")}, in the order of the options. A JSON file is a list of such texts, or a tokenizer.json, whose special tokens are taken with their ids. Empty lines are ignored. White space at the start or end of a line is an error; for such tokens, use a JSON list.`,
+    details: phrase`Each line is a special token, with or without =ID, as in ${asOption("special-token")}. With both options, tokens come in the order in which you typed them. A JSON file is a list of such tokens, or a tokenizer.json, whose special tokens keep their ids. Empty lines are ignored. A line must not begin or end with white space; put a token that does into a JSON list.`,
   },
 });

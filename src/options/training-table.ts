@@ -100,7 +100,7 @@ export const trainingOptions = optionTables.of({
     rare: true,
     excludes: [fixedByBase],
     description: "special tokens get the first ids",
-    details: phrase`The 256 bytes come after them, in order, then merges: the layout of tekken.json. With ${asOption("compat", "huggingface")} they always come first.`,
+    details: phrase`The 256 bytes come after the special tokens, in order, then merges: the layout of tekken.json. With ${asOption("compat", "huggingface")}, special tokens always come first.`,
   },
   specialTokensFile,
   pattern: {
@@ -178,7 +178,7 @@ export const trainingOptions = optionTables.of({
     kind: path("FILE"),
     library: null,
     description: "seed tokens from a file: one per line, or a JSON list",
-    details: phrase`They come after those of ${asOption("seed-token")}. A token with a line end needs the JSON list.`,
+    details: phrase`These tokens come after those of ${asOption("seed-token")}. Put a token with a line end into a JSON list.`,
   },
   superwordsFrom: {
     name: "superwords-from",
@@ -257,14 +257,14 @@ export const trainingOptions = optionTables.of({
     ],
     description: phrase`with ${asOption("compat", "huggingface")}: do not split text at line ends`,
     details:
-      "That trainer reads files line by line, but texts from an iterator whole: a token may cross a line end, and special tokens in a text are plain text. With this option, every text or record is read whole.",
+      "HF's trainer reads files line by line, but texts from an iterator whole: a token may cross a line end, and special tokens in a text are plain text. With this option, every text or record is read whole.",
   },
   specialTokensAsText: {
     ...sharedOptions.specialTokensAsText,
     recorded: true,
     topic: "tokens",
     description: "special tokens in the text are plain text",
-    details: phrase`With ${asOption("compat", "huggingface")}, this matches that trainer, which learns from <|endoftext|> in a file. Without this option, documents end at special tokens. With ${asOption("extend")}, the base's special tokens end no documents.`,
+    details: phrase`With ${asOption("compat", "huggingface")}, this matches HF's trainer, which learns from <|endoftext|> in a file. Without this option, documents end at special tokens. With ${asOption("extend")}, the base's special tokens end no documents.`,
   },
   padTo: {
     name: "pad-to",
@@ -319,7 +319,7 @@ export const trainingOptions = optionTables.of({
     excludes: [{ other: "language-dev", why: "dev texts are compared by their lengths" }],
     description: "target bytes per token of each language, relative",
     details:
-      "One number for each language, in their order. The language with the fewest bytes per token, divided by its number, gets the next merge.",
+      "One number for each language, in the order in which they are named. The language with the fewest bytes per token, divided by its number, gets the next merge.",
   },
   languageWindow: {
     name: "language-window",

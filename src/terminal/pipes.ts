@@ -14,7 +14,10 @@ export async function spoolPipes(paths: readonly string[]): Promise<ReadonlyMap<
   const pipes = paths.filter(isPipe);
   if (pipes.length === 0) return spooled;
   const twice = pipes.find((path, i) => pipes.indexOf(path) < i);
-  if (twice !== undefined) throw new UserError(`"${twice}" is named twice, but a pipe can be read only once`);
+  if (twice !== undefined)
+    throw new UserError(`"${twice}" is named twice, but a pipe can be read only once`, {
+      hint: "write the data to a file, and name that file twice",
+    });
   const scratch = new ScratchDirectory();
   const forget = onStop(() => scratch.remove());
   try {

@@ -1,4 +1,4 @@
-import { escapeBytes, type json } from "#bytes";
+import { escapeBytes, type json, showValue } from "#bytes";
 import { asOption, type Message, phrase, usageError } from "#runtime";
 import type { AddedToken, Normalization } from "#text";
 import { chatTemplates, namedTemplate } from "./chat-templates.ts";
@@ -183,7 +183,7 @@ export function settle(like: Like | null, specialTokens: readonly string[], aske
   if (adding.length === 0 || (model.addsBos === addsBos && (!addsBos || model.roles.bos === roles?.bos)))
     return model;
   throw usageError(
-    `bos cannot be prepended: "${like.path}" has a post-processor that adds other tokens to a text`,
+    `no bos token can be added to each text, because the post-processor of "${like.path}" already adds tokens`,
     phrase`leave out ${asOption("add-bos")} and ${asOption("bos")}`,
   );
 }
@@ -228,7 +228,10 @@ function chatTemplateOf(
     // A text without an expression is no template, but a mistyped name or another file.
     if (asked.includes("{")) return asked;
     const names = Object.keys(chatTemplates).join(", ");
-    throw usageError("the chat template is neither a known name nor a Jinja template", `names are ${names}`);
+    throw usageError(
+      phrase`${asOption("chat-template", showValue(asked))} is neither a known name nor a Jinja template`,
+      `give a Jinja template, or one of the names ${names}`,
+    );
   }
   for (const token of named.specialTokens)
     checkSpecial(specialTokens, token, phrase`${asOption("chat-template", asked)}: ${token}`);

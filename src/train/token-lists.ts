@@ -1,4 +1,4 @@
-import { json, schema } from "#bytes";
+import { json, schema, showValue } from "#bytes";
 import { kinds, optionTables, trainingOptions } from "#options";
 import { asOption, type Message, messages, phrase, UserError, usageError } from "#runtime";
 import type { TypedOptions } from "#terminal";
@@ -23,11 +23,8 @@ const isJson = (path: string, content: string) =>
 /** Returns the tokens of a file with their places. Lines may end in CRLF, and empty lines are skipped. */
 function listedIn(option: Message, path: string, content: string): ListedToken[] {
   const file = messages.withValue(option, `"${path}"`);
-  const notTexts = (what: string) => {
-    throw new UserError(phrase`${file} is not a list of texts: ${what}`);
-  };
   const listed = isJson(path, content)
-    ? schema.checkOr(schema.list(schema.text), json.parse(content, path), notTexts).map((token, i) => ({
+    ? textsIn(file, json.parse(content, path)).map((token, i) => ({
         token,
         place: phrase`${file}, item ${i + 1}`,
       }))
@@ -40,10 +37,25 @@ function listedIn(option: Message, path: string, content: string): ListedToken[]
   const zero = listed.find(({ token }) => token.includes("\0"));
   if (zero !== undefined && !isJson(path, content)) {
     throw new UserError(phrase`${zero.place}: there is a zero byte`, {
-      hint: "save it as UTF-8, not as UTF-16",
+      hint: "save the file as UTF-8, not as UTF-16",
     });
   }
   return listed;
+}
+
+/** Returns the texts of a JSON list. In messages, items count from 1, as lines do. */
+function textsIn(file: Message, value: unknown): string[] {
+  if (!Array.isArray(value))
+    throw new UserError(phrase`${file} is not a list of texts: it is ${showValue(value)}`, {
+      hint: 'write a JSON list, such as ["one", "two"]',
+    });
+  const wrong = value.findIndex((item) => typeof item !== "string" || !item.isWellFormed());
+  if (wrong < 0) return value;
+  const [item, isText] = [showValue(value[wrong]), typeof value[wrong] === "string"];
+  throw new UserError(
+    phrase`${file} is not a list of texts: item ${wrong + 1} is ${item}${isText ? ", which contains half of a surrogate pair" : ""}`,
+    { hint: isText ? "write the whole character" : "put each token in quotation marks" },
+  );
 }
 
 const specialOption = asOption("special-tokens");
@@ -71,7 +83,7 @@ export function takeSpecialTokens(
       if (before !== undefined && (isFile || before !== place)) {
         throw usageError(
           phrase`${place}: special token "${token}" is given twice`,
-          phrase`${before} has it, too: leave one of them out`,
+          phrase`remove one of the two; the other is in ${before}`,
         );
       }
       if (isFile && !takesIds) checkAt(place, token, options);
@@ -152,7 +164,10 @@ function specialTokensOf(
     });
   });
   const special = added_tokens.filter(({ special }) => special).sort((a, b) => a.id - b.id);
-  if (special.length === 0) throw new UserError(phrase`${file} has no special token`);
+  if (special.length === 0)
+    throw new UserError(phrase`${file} has no special token`, {
+      hint: "name a tokenizer.json with special tokens, or a file with one on each line",
+    });
   const lost = special.flatMap((token) => {
     const flags = lostFlags.filter((name) => token[name]);
     return flags.length === 0 ? [] : `"${token.content}" ${flags.join(", ")}`;
@@ -160,7 +175,7 @@ function specialTokensOf(
   if (lost.length > 0)
     warn(phrase`${file}: these settings of special tokens are not kept: ${lost.join("; ")}`);
   return special.map(({ id, content }) => {
-    if (content === "") throw new UserError(phrase`${file}: the special token ${id} is empty`);
+    if (content === "") throw new UserError(phrase`${file}: the special token with the id ${id} is empty`);
     return { token: takesIds ? `${content}=${id}` : content, place: phrase`${file}, id ${id}` };
   });
 }

@@ -11,7 +11,7 @@ import { loadInWorker } from "#jobs";
 import { extending, type learning } from "#merge";
 import type { RequestedTraining } from "#options";
 import { compiledPatterns } from "#pattern";
-import { type Message, runSliced, UserError, usageError, yieldToEventLoop } from "#runtime";
+import { asOption, type Message, phrase, runSliced, UserError, usageError, yieldToEventLoop } from "#runtime";
 import type { AddedToken } from "#text";
 import {
   changes,
@@ -116,7 +116,10 @@ function checkRename(
     .slice(0, 5);
   if (token === undefined || !token.special) {
     const listed = some.map(({ content }) => content).join(" ");
-    refuse("the base has no such special token", some.length === 0 ? undefined : `it has ${listed}`);
+    refuse(
+      "the base has no such special token",
+      some.length === 0 ? undefined : `rename a special token that it has, e.g. ${listed}`,
+    );
   }
   const bytes = tokenTables.bytesOf(parts.tokens, token!.id);
   if (Buffer.from(bytes).toString() !== before) refuse("it is also a learned token");
@@ -124,7 +127,7 @@ function checkRename(
   const id = oldKeys.get(after);
   if (id !== undefined) refuse(`"${after}" is already token ${id} of the base`, "choose another text");
   if ([...names.values()].filter((text) => text === after).length > 1)
-    refuse(`another token is renamed to "${after}", too`);
+    refuse(`another token is renamed to "${after}", too`, "give each token a new text of its own");
 }
 
 function checkBase(parts: TokenizerParts): void {
@@ -258,7 +261,10 @@ function checkSpecials(
       idsOf(tokenizers.allAddedTokens(read)) === idsOf([...tokenizers.allAddedTokens(parts), ...added]) &&
       JSON.stringify(read.postProcessing) === JSON.stringify(parts.postProcessing);
     if (!isAsMeant)
-      throw new UserError(`"${files[0].path}": HF's tokenizers would give its special tokens other ids`);
+      throw new UserError(
+        `"${files[0].path}" cannot be extended with these special tokens: HF's tokenizers would read different ids from the new file`,
+        { hint: phrase`leave out ${asOption("special-token")} and ${asOption("rename")}` },
+      );
   }
 }
 

@@ -44,6 +44,6 @@ export function checkParity(
   if (ratio === null || ratio.length === languages.size) return;
   throw usageError(
     phrase`${asOption("language-ratio")} has ${countNoun(ratio.length, "ratio")} for ${countNoun(languages.size, "language")}`,
-    "give one ratio for each language, in the order of the languages; a language of several files has one",
+    "give one ratio for each language, in the order in which they are named; a language of several files has one",
   );
 }

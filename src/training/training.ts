@@ -184,7 +184,7 @@ function sizeExtension(asked: RequestedTraining, found: FoundBase): SettledSizes
     checkSizesBeyond(asSized, idLimit);
     if (asSized[0]! < leastSize)
       throw usageError(
-        phrase`${asOption("vocab-size", asSized[0])} is too small, it must be at least ${leastSize} (the base and new special tokens)`,
+        phrase`${asOption("vocab-size", asSized[0])} is too small: the base and the new special tokens have ${leastSize} ids, so it must be at least ${leastSize}`,
       );
   }
   const mergesOf = (seeds: readonly string[]) => found.makeSeeds(seeds).seedTokenCount;
@@ -288,7 +288,7 @@ export function refuseCountedAsText(
   const counted = ownSeparators(asked, found).find((text) => !specialTokens.includes(text));
   if (counted === undefined) return;
   throw new UserError(
-    `the word counts were made without the base's special token "${counted}", so it may be counted as text`,
+    `the word counts were made without the base's special token "${counted}", so they may contain it as text`,
     {
       hint: phrase`count again with ${asOption("special-token")} for each special token of the base, or treat them all as text: ${asOption("special-tokens-as-text")}`,
     },
@@ -577,7 +577,7 @@ function checkForRustbpe(pattern: compiledPatterns.ResolvedPattern, isTyped: boo
   const { sources } = pattern;
   const refuse = (what: string, hint: Message) => {
     throw usageError(
-      phrase`${asOption("compat", "rustbpe")}: ${what}: ${pattern.name ?? sources.join(" , ")}`,
+      phrase`${asOption("compat", "rustbpe")} does not work with the pattern ${pattern.name ?? sources.join(" , ")}: ${what}`,
       hint,
     );
   };
@@ -589,7 +589,7 @@ function checkForRustbpe(pattern: compiledPatterns.ResolvedPattern, isTyped: boo
     );
   if (patternForms.mayLeaveGaps(pattern))
     refuse(
-      "the pattern may leave text unmatched, and rustbpe drops such text",
+      "it may leave text unmatched, and rustbpe drops such text",
       isTyped
         ? phrase`add |[\\s\\S] to the end of the pattern, or use ${other}, which keeps unmatched text`
         : phrase`use ${other}, which keeps unmatched text`,

@@ -175,7 +175,7 @@ export class TsvReader {
   private wrongCharacter(): UserError {
     return this.error(
       "the word contains a character that does not represent a byte",
-      "words are written in GPT-2's byte-to-character form: a space is Ġ, a newline Ċ",
+      "write words in GPT-2's byte-to-character form: a space is Ġ, a newline Ċ",
     );
   }
 

@@ -40,7 +40,7 @@ export function forPaths(
     if (paths.some(fits[i]!)) {
       throw usageError(
         `${shown} has no effect: later weights match everything that it matches`,
-        "the last weight that matches an input applies",
+        "give this weight after the others: the last weight that matches an input applies",
       );
     }
     throw usageError(

@@ -192,7 +192,7 @@ describe("other people's files", () => {
       "ids without a token",
       { added_tokens: [], model: { ...json.model, vocab: { ...ordinary, zqx: 2000 } } },
       "tekken",
-      "each id has a token, but here some ids have none",
+      "each id has a token, but in this tokenizer some ids have none",
     ],
     ["an unknown format", {}, "nonsense", 'unknown value "nonsense"'],
   ] as const) {
@@ -239,7 +239,7 @@ describe("--copy copies the tokenizer's own files", () => {
     const into = newPath();
     expect(run(join(path, "vocab.json"), "--copy", "-o", into, "-s", "<|more|>")).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("alone is not the whole tokenizer, so it cannot be saved"),
+      stderr: expect.stringContaining("cannot be copied: its files do not contain the whole tokenizer"),
     });
     expect(run(path, "--copy", "-o", into, "--format", "gpt2").code).toBe(2);
     expect(existsSync(join(home, into))).toBe(false);

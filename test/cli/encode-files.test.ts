@@ -55,12 +55,15 @@ test("parts that could not be joined are refused before they are encoded", () =>
   for (const [lines, message] of [
     [
       [second, first],
-      "shuffled.jsonl, line 2: this is range 1 of the plan, but the one before it is range 2",
+      "shuffled.jsonl, line 2: this is line 1 of the plan, but the line before it is line 2 of the plan",
     ],
-    [[first, third], "shuffled.jsonl, line 2: this is range 3 of the plan, but the one before it is range 1"],
+    [
+      [first, third],
+      "shuffled.jsonl, line 2: this is line 3 of the plan, but the line before it is line 1 of the plan",
+    ],
     [
       [first, second, first],
-      "shuffled.jsonl, line 3: this is range 1 of the plan, but the one before it is range 2",
+      "shuffled.jsonl, line 3: this is line 1 of the plan, but the line before it is line 2 of the plan",
     ],
   ] as const) {
     put(home, "shuffled.jsonl", lines.join("\n"));

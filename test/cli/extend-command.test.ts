@@ -202,7 +202,7 @@ describe("the base's own special tokens", () => {
     expect(extend()).toMatchObject({
       code: 1,
       stderr: expect.stringContaining(
-        'the word counts were made without the base\'s special token "<|endoftext|>", so it may be counted as text',
+        'the word counts were made without the base\'s special token "<|endoftext|>", so they may contain it as text',
       ),
     });
     expect(extend("--special-tokens-as-text").code).toBe(0);

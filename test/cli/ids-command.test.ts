@@ -345,7 +345,7 @@ describe("refusals", () => {
 
   test("sizes and options that do not fit", () => {
     for (const [message, ...options] of [
-      ["--vocab-size 2 is too small, it must be at least 3", "-n", "2"],
+      ["--vocab-size 2 is too small: the input has ids up to 2, so it must be at least 3", "-n", "2"],
       ["unknown option -p", "-n", "+4", "-p", "gpt2"],
       ['--compat: unknown value "cs336"', "-n", "+4", "--compat", "cs336"],
       ['--vocab-size: "4,8" is not a whole number', "-n", "4,8"],
@@ -391,7 +391,7 @@ describe("refusals", () => {
     const encode = (path: string, tokenizer: string) =>
       bpe(["ids", "encode", path, "--tokenizer", tokenizer]);
     expect(encode(put(home, "more.txt", "1 9\n"), output).stderr).toContain(
-      "the id 9 is not in the tokenizer's alphabet, 0 to 2",
+      "contains the id 9, but the tokenizer's alphabet ends at 2",
     );
     expect(encode(good, put(home, "merges.txt", "#version: 0.2\na b\n")).stderr).toContain(
       "it contains no merges over ids",

@@ -196,7 +196,7 @@ test("post-processors and padding get the new ids, by the texts of the tokens", 
   const refused = train(join(home, "roberta"), "--add-bos", "--bos", "<s>");
   expect([refused.code, refused.stderr]).toEqual([
     2,
-    expect.stringContaining("has a post-processor that adds other tokens to a text"),
+    expect.stringContaining("no bos token can be added to each text, because the post-processor of"),
   ]);
 });
 

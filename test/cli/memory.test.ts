@@ -230,7 +230,7 @@ describe("a text that is too long for the memory", () => {
     for (const [name, message] of [
       ["word.txt", `"word.txt": ${wordMessage}`],
       ["word.txt.gz", `"word.txt.gz": ${wordMessage}`],
-      ["footer.parquet", '"footer.parquet": its metadata needs about'],
+      ["footer.parquet", 'the metadata of "footer.parquet" needs about'],
     ] as const) {
       const { code, stderr } = run(["count", name, ...limits]);
       expect([name, code, stderr]).toEqual([name, 1, expect.stringContaining(message)]);

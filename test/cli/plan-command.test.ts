@@ -127,7 +127,7 @@ describe("ranges that do not fit are refused with their line", () => {
   });
 
   test("lines that bpe plan did not write", () => {
-    refused([one, '{"path": '], "plan.jsonl, line 2: it is not JSON");
+    refused([one, '{"path": '], "plan.jsonl, line 2: the line is not JSON");
     refused([one, "7"], "plan.jsonl, line 2: ");
     refused([one, "null"], "plan.jsonl, line 2: it is null, not an object");
     refused([one, "[]"], "plan.jsonl, line 2: it is [], not an object");
@@ -181,10 +181,10 @@ describe("ranges that do not fit are refused with their line", () => {
   });
 
   test("overlapping ranges, under any path", () => {
-    refused([one, two, one], "plan.jsonl, line 3: overlaps line 1: both contain bytes 0 to");
+    refused([one, two, one], "plan.jsonl: lines 1 and 3 both contain bytes 0 to");
     symlinkSync(join(home, "first.txt"), join(home, "link.txt"));
     const [linked] = plan("link.txt");
-    refused([two, linked!, one], "plan.jsonl, line 3: overlaps line 2");
+    refused([two, linked!, one], "plan.jsonl: lines 2 and 3 both contain");
   });
 
   test("a text field other than the plan's, which is the default", () => {

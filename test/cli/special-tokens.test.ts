@@ -218,7 +218,7 @@ describe("--special-tokens", () => {
     const wrong: [args: string[], message: string][] = [
       [["empty"], '--special-tokens "empty" has no token'],
       [["none.json"], '--special-tokens "none.json" has no token'],
-      [["numbers.json"], '--special-tokens "numbers.json" is not a list of texts: its "[0]" is 1'],
+      [["numbers.json"], '--special-tokens "numbers.json" is not a list of texts: item 1 is 1'],
       [["half.json"], '"half.json" is not JSON'],
       [["half-list"], '"half-list" is not JSON'],
       [["blank.json"], '--special-tokens "blank.json", item 2: a special token is empty'],

@@ -176,13 +176,13 @@ describe("files of the trainers' formats, with their documents,", () => {
     refused(
       "m-megatron.bin",
       "never.npy",
-      '--output "never.npy" would be written as npy, which drops the documents of "m-megatron.bin"',
+      '--output "never.npy" would be written as npy, which does not store where the documents of "m-megatron.bin" end',
     );
     refused("m-megatron.bin", "never.xyz", '--output "never.xyz" does not say which format to write');
     refused(
       "ids.npy",
       "never.ds",
-      'is for files with documents, but "ids.npy" has bare ids',
+      'is for files with documents, but "ids.npy" contains ids without documents',
       "--ids-format",
       "datatrove",
     );

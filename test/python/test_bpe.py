@@ -482,7 +482,7 @@ class Encoding(Home):
             self.assertEqual(of_file.encode_batch(texts), expected)
             self.assertEqual(loaded.special_tokens, {END: 379})
         vocab = bpe.Tokenizer.load(self.home / "saved" / "vocab.json", special_tokens={END: 379, "<|x|>": 380})
-        with self.assertRaisesRegex(bpe.BpeError, "not the whole tokenizer"):
+        with self.assertRaisesRegex(bpe.BpeError, "do not contain the whole tokenizer"):
             vocab.save(self.home / "again")
         vocab.close()
         with self.assertRaisesRegex(bpe.BpeError, "closed"):

@@ -123,7 +123,7 @@ function linesBefore(source: ByteSource, range: LineRange): number {
 }
 
 function recordTooLong(keptBytes: number, place: string, { tooLongHint }: RecordLines): UserError {
-  return new UserError(`a record is longer than ${keptBytes} bytes ${place}`, { hint: tooLongHint });
+  return new UserError(`a record ${place} is longer than ${keptBytes} bytes`, { hint: tooLongHint });
 }
 
 class JsonLines implements RecordLines {

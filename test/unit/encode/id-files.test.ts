@@ -606,7 +606,7 @@ test("a document too long for a field of 32 bits is refused", () => {
   for (let part = 0; part < 8; part++) writer.write(ids);
   writer.endInput();
   expect(errorOf(() => writer.finish()).message).toBe(
-    "a document of 2,147,483,648 ids does not fit this format, which allows 2,147,483,647 ids per document",
+    "a document has 2,147,483,648 ids, but megatron allows at most 2,147,483,647 per document",
   );
 });
 

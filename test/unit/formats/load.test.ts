@@ -86,7 +86,7 @@ describe("a file of ranks", () => {
       expect([line, rankFiles.scan(Buffer.from(line))]).toEqual([line, null]);
       const what = line.includes("16777216")
         ? "the id 16777216 of "
-        : "line 2 is not a token in base64 and its rank";
+        : /: line 2 is ".*", not a token in base64 and its rank/s;
       const path = put(scratch(), "x", `${rankLines[0]}\n${line}`);
       await expect(Tokenizer.load(path, { pattern: "gpt2" })).rejects.toThrow(what);
     }
@@ -257,7 +257,7 @@ describe("files without a tokenizer that can be loaded are refused, and the erro
   test("a file called .json or .tiktoken that is neither is refused with the reason", async () => {
     const load = (name: string, content: string) => Tokenizer.load(put(scratch(), name, content));
     await expect(load("x.json", "[1")).rejects.toThrow("is not JSON");
-    await expect(load("x.tiktoken", "hello\n")).rejects.toThrow("line 1 is not a token in base64");
+    await expect(load("x.tiktoken", "hello\n")).rejects.toThrow('line 1 is "hello", not a token in base64');
   });
 });
 
@@ -322,9 +322,7 @@ describe("tekken.json", () => {
     const { specialTokens } = await Tokenizer.load(write(json));
     expect([...specialTokens.keys()].slice(0, 3)).toEqual(["<a>", "<b>", "<SPECIAL_2>"]);
     json.special_tokens[1]!.token_str = "<a>";
-    await expect(Tokenizer.load(write(json))).rejects.toThrow(
-      "it has more than 100 special tokens, or lists one of them twice",
-    );
+    await expect(Tokenizer.load(write(json))).rejects.toThrow('it lists the special token "<a>" twice');
   });
 
   test("in another order than its ranks, too short, or with a token that is not base64, is refused", async () => {

@@ -113,18 +113,15 @@ describe("seed tokens", () => {
       { seedTokens: ["a<|x|>"], specialTokens: ["<|x|>"], pattern: "none" },
       'the special token "<|x|>" splits it',
     ],
-    [{ seedTokens: ["abcd"], maxTokenLength: 3 }, "it has 4 bytes, more than a token may have"],
-    [
-      { seedTokens: ["abc"], maxTokenLength: 3, compat: "huggingface" },
-      "it has 3 bytes, more than a token may have",
-    ],
+    [{ seedTokens: ["abcd"], maxTokenLength: 3 }, "it has 4 bytes; 3 is the limit"],
+    [{ seedTokens: ["abc"], maxTokenLength: 3, compat: "huggingface" }, "it has 3 bytes; 2 is the limit"],
     [
       { seedTokens: ["abcdef"], vocabSize: 260 },
-      "vocabSize 260 is too small: the seed tokens and their parts need a vocabulary of 261 tokens",
+      "vocabSize 260 is too small: the seed tokens, and the shorter tokens that they are merged from, need a vocabulary of 261 tokens",
     ],
     [
       { seedTokens: numbers, vocabSize: 1245 },
-      "vocabSize 1245 is too small: the seed tokens and their parts need a vocabulary of at least 1246 tokens",
+      "vocabSize 1245 is too small: the seed tokens, and the shorter tokens that they are merged from, need a vocabulary of at least 1246 tokens",
     ],
   ];
   for (const [options, message] of refused) {

@@ -82,7 +82,9 @@ test("settings that do not fit the special tokens are usage errors that name the
   const llama = ["<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"];
   expect(refused({ chatTemplate: "llama3" }, llama)).toBe("--chat-template llama3 needs a bos token");
   for (const chatTemplate of ["", "chatlm", "plain text"]) {
-    expect(refused({ chatTemplate })).toBe("the chat template is neither a known name nor a Jinja template");
+    expect(refused({ chatTemplate })).toBe(
+      `--chat-template ${JSON.stringify(chatTemplate)} is neither a known name nor a Jinja template`,
+    );
   }
   expect(refused({ tokenizerClass: "a b" })).toBe('--class "a b" is not the name of a class');
 });

@@ -96,7 +96,7 @@ test("a part of a tokenizer is refused, and no files are left", async () => {
       { pattern: compiledPatterns.resolve("o200k") },
     ],
   ] as const) {
-    await expect(save(path, output, options)).rejects.toThrow("alone is not the whole tokenizer");
+    await expect(save(path, output, options)).rejects.toThrow("its files do not contain the whole tokenizer");
   }
   expect(readdirSync(home).sort()).toEqual([...before, "pair"].sort());
   const lacking = foreign(

@@ -106,7 +106,7 @@ export function readMetadata(source: FileSource, memory: TextMemory): ReturnType
       `its metadata claims to have ${metadataBytes} bytes, but the file has ${sizeBytes}`,
     );
   }
-  memory.claim(memoryPerMetadataByte * metadataBytes, () => `"${path}": its metadata`);
+  memory.claim(memoryPerMetadataByte * metadataBytes, () => `the metadata of "${path}"`);
   return parquetMetadata(readFully(source, sizeBytes - tailBytes - metadataBytes, sizeBytes), {
     geoparquet: false,
     // Texts in statistics are not decoded, because they are not used.
@@ -159,7 +159,7 @@ function checkColumn(path: string, columns: readonly SchemaElement[], name: stri
   ) {
     const what = column.num_children ? "a group of columns" : (kind ?? column.type ?? "an unknown type");
     throw new UserError(`"${path}": column "${name}" contains ${what}, not text`, {
-      hint: phrase`name a column of text with ${asOption("text-field")}`,
+      hint: phrase`name a column of text with ${asOption("text-field")}; the columns are: ${listNames(columns.map((element) => element.name))}`,
     });
   }
   return column.repetition_type !== "REQUIRED";
