@@ -53,8 +53,8 @@ export const languages: readonly Language[] = [
 
 const heldOutBytes = 200e3;
 /**
- * The size, in bytes, of the English text by which languages are compared. Other languages get as much text as is
- * needed to say the same.
+ * The size, in bytes, of the English text for `--language-dev`, by which a parity-aware training compares languages.
+ * Other languages' texts are as much longer or shorter as the same declaration is in that language.
  */
 const devBytes = 100e3;
 const separator = "<|endoftext|>";
@@ -71,8 +71,8 @@ export const devFile = ({ name }: Language) => join("dev", `${name}.txt`);
 export const declarationFile = ({ name }: Language) => join("declaration", `${name}.txt`);
 
 /**
- * Writes the texts of all languages into directories below `home`, which must exist. `corpora` are paths of files that
- * have documents with `<|endoftext|>` between them.
+ * Writes the texts of all languages into the directories `learned`, `held-out`, `dev` and `declaration` of `home`,
+ * which the caller must have made. `corpora` are paths of files that have documents with `<|endoftext|>` between them.
  */
 export function writeTexts(home: string, corpora: readonly string[]): void {
   const documents = corpora.flatMap((path) => readFileSync(path, "utf8").split(separator));

@@ -2,7 +2,7 @@ import { list, paragraph, table } from "../markdown.ts";
 import { compilerFlags } from "./cpp/build.ts";
 import { fitExponent, type Point } from "./growth.ts";
 
-/** A rung, with its times. */
+/** One rung of the ladder, which is a way to learn merges (rungs.ts), and its times. */
 export type RungResult = {
   readonly name: string;
   readonly language: string;

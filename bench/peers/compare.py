@@ -165,7 +165,7 @@ class Bench:
                     raise Failed("bpe gave different results in two runs")
 
     def _expect(self, answer: dict[str, Any]) -> None:
-        """Raises `Failed` with the message of `bpe` if there is no result. The message has the caller's name of the file.
+        """Raises `Failed` with the message of `bpe` if there is no result. It names the file as the caller did.
 
         The hint is left out, because it names options that this program lacks.
         """
@@ -252,7 +252,7 @@ def _cores() -> int:
 def installed(names: tuple[str, ...]) -> dict[str, str]:
     """Returns the versions of the installed libraries, without importing them.
 
-    A directory that only has the name of a library has no origin.
+    A directory that merely has a library's name does not count: its spec has no `origin`.
     """
     found: dict[str, str] = {}
     for name in names:

@@ -10,7 +10,10 @@ import { findFormula } from "./find-formula.ts";
 
 // Writes the kernel's tables for the formulas of named patterns.
 
-/** Size of the tables of a pattern's formula, as src/kernel/masks/mask-tables.ts lays them out. */
+/**
+ * Size, in bytes, of the part of a pattern's mask tables that is written here. The kernel fills in the rest
+ * (src/kernel/masks/mask-tables.ts).
+ */
 const maskTablesSize = 320;
 
 const noKind = 255;
@@ -38,8 +41,8 @@ export function buildMaskTables(tables: ScanTables): Uint8Array | undefined {
 
 /**
  * Writes the entries of the tables for lead bytes of two- and three-byte characters. A lead byte gets an entry if all
- * its characters are of one kind. For three-byte characters, it is enough if all those from some second byte on
- * are of one kind. Only the two kinds with the most entries are written.
+ * its characters are of one kind. For three-byte characters, it is enough if at least its last `leastBlocks` blocks are
+ * of one kind. Only the two kinds with the most entries are written.
  */
 function writeLeads(bytes: Uint8Array, tables: ScanTables, kindOfColumn: Uint8Array): void {
   const leadsOfKind = new Map<number, Lead[]>();
@@ -62,12 +65,12 @@ function writeLeads(bytes: Uint8Array, tables: ScanTables, kindOfColumn: Uint8Ar
 /** All characters with this lead byte, and with a second byte of `firstSecond` or more, are of this kind. */
 type Lead = { readonly lead: number; readonly kind: number; readonly firstSecond: number };
 
-/** The smallest part of a lead byte's characters that gets an entry, in blocks of 64 characters. */
+/** The smallest part of the three-byte characters of a lead byte that gets an entry, in blocks of 64 characters. */
 const leastBlocks = 8;
 
 /**
- * Returns the part of a lead byte's characters that ends with its last character and has only one kind. Returns
- * undefined if this part has fewer than `leastBlocks` blocks, or, for two-byte characters, if it is not all of them.
+ * Finds the last characters of a lead byte that are all of one kind. Returns undefined if two-byte characters are not
+ * all of one kind, or if those of three bytes are fewer than `leastBlocks` blocks.
  */
 function uniformPart(tables: ScanTables, lead: number, kindOfColumn: Uint8Array): Lead | undefined {
   if (lead < 0xe0) {

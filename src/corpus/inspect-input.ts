@@ -100,8 +100,8 @@ export type InputOptions = {
   readonly inputFormat?: InputFormat | undefined;
   readonly textField?: string | undefined;
   /**
-   * How texts were read when the tokenizer was trained. An input whose format is not detected is read in the same way
-   * if its first record has the text field of the training, or, for FASTA, if it begins with `>`.
+   * How texts were read when the tokenizer was trained. If options, name and content do not show an input's format, it
+   * is read in the same way: as JSON if its first record has the training's text field, as FASTA if it begins with `>`.
    */
   readonly trained?: Reading | undefined;
   /** Globs that select files in directories. */
@@ -215,8 +215,8 @@ function readingOf(
 const headerMark = 0x3e; // >
 
 /**
- * Detects the format of the first stream, and returns the inputs with that format. Later streams are not opened,
- * because their writers may wait until the first one is read.
+ * Detects the format of the first stream. Returns all inputs, with this format filled in for the first stream. Later
+ * streams are not opened, because their writers may wait until the first one is read.
  */
 export async function inspectFirstStream(
   inputs: readonly Input[],

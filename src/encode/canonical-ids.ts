@@ -9,8 +9,8 @@ export type NoncanonicalPlace = {
   readonly index: number;
   /**
    * The given and the canonical ids from the first difference on, up to the first position at which both lists have
-   * spelled the same bytes. If there is no such position within `excerptIds` ids, each list has at least `excerptIds`
-   * ids.
+   * spelled equally many bytes. If there is none, all ids that were kept: at most `excerptIds` canonical ones, and at
+   * least as many given ones unless the text ends earlier.
    */
   readonly given: readonly number[];
   readonly canonical: readonly number[];
@@ -91,7 +91,7 @@ export class CanonicalCheck {
     return this.canonical !== undefined && Math.min(this.canonical.length, this.given.length) >= excerptIds;
   }
 
-  /** Compares the ids that the encoder has finished with the given ids. */
+  /** Compares the given ids with the canonical ids that the encoder has output since the last call. */
   private compare(): void {
     const ids = this.encoding.out.flush();
     let equal = 0;

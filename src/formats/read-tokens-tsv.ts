@@ -47,8 +47,9 @@ export function* read(parts: TokenizerParts): Generator<undefined, WrittenTokenC
     tokensAfter[k + 1] = tokensAfter[k]! - createdCounts[id]!;
   }
   if (tokensAfter[mergeCount] !== facts.tokenCount) return null;
-  // Occurrences of a pair of equal tokens may overlap ("a a" in "aaa"), so fewer may be replaced than were counted. The
-  // table has only the number of replaced occurrences, so that number is used here.
+  // Training compares with the count of the last merged pair (`markIntermediates`). The table has only the number of
+  // its replaced occurrences, which may be smaller if they overlap ("a a" in "aaa"). If that changes `residueCount`,
+  // the table is not used.
   const last = merges.merged[mergeCount - 1];
   const lastCount = last === undefined ? 0 : createdCounts[last]!;
   const isIntermediate = (id: number) =>

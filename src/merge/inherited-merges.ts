@@ -38,8 +38,8 @@ type KeptMerges = {
 };
 
 /**
- * Halves of merges by token number: 0-255 are the bytes, and merge k makes token 256 + k from tokens with lower
- * numbers.
+ * The two halves of each merge, as token numbers: 0-255 are the bytes, and merge k makes token 256 + k from tokens with
+ * lower numbers.
  */
 type Halves = Pick<encodingModels.RankedMerges, "left" | "right">;
 
@@ -51,9 +51,9 @@ const wordsAtOnce = scaled(1 << 18, 3);
 /**
  * Finds the merges to keep, from words in which all merges are applied, and from the counts of each token in them.
  *
- * Each token of the words was created by merges that its halves determine, down to bytes. So the words determine how
- * often each merge was applied. Even if a merge was never applied, its pair may have occurred for a while, until
- * another merge consumed one of the two tokens. `Boundaries` looks for such pairs.
+ * A token was made from its two halves by one merge, these from their halves, and so on down to bytes. So the tokens in
+ * the words determine how often each merge was applied. Even if a merge was never applied, its pair may have occurred
+ * for a while, until another merge consumed one of the two tokens. `Boundaries` looks for such pairs.
  */
 export function* findKeptMerges(
   words: wordTables.TokenWords | RecordWords,
@@ -107,7 +107,8 @@ const knownPairsMax = scaled(1 << 20, 4);
  * joined the two, and the boundary existed until then; or they are neighbours in a word, and it still exists. The
  * tokens that ended at it are the left token, its right half, the right half of that, and so on; the tokens that began
  * at it are the right token, its left half, and so on. Each existed from the merge that created it to the merge that
- * consumed it. Two of them were adjacent if both existed at a moment between two merges.
+ * consumed it. A token that ended at the boundary and one that began there were adjacent if both existed at a moment
+ * between two merges.
  */
 class Boundaries {
   /** The unapplied merges, by their left half. */
@@ -162,7 +163,7 @@ class Boundaries {
     }
   }
 
-  /** Examines the boundaries in records. The kernel lists the pairs with matching flags, most of them once. */
+  /** Examines the boundaries in records. The kernel lists the pairs with matching flags, few of them more than once. */
   private *examineRecords({ kernel, positionBytes, flagsStart }: RecordWords): Generator<undefined, number> {
     const { exports, memory } = kernel;
     new Uint8Array(memory.buffer, flagsStart).set(this.flags);

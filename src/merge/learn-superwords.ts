@@ -54,7 +54,7 @@ function liftCorpus(training: Settings, run: Corpus, learned: Merges, report: Re
   return liftWords({ ...run, cutting }, modelOfMerges(learned), report);
 }
 
-/** The merges of the first stage, and the training that continues. */
+/** The merges of the first stage, and what the second stage needs in order to continue from them. */
 type FirstStage = {
   readonly learned: Merges;
   readonly training: Settings;

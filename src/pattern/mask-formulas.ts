@@ -302,8 +302,8 @@ function beginsOfModern<Mask>(
   const blank = and(classes.white, not(newline));
   // A sign that begins a pretoken is joined with the letters after it, as a blank is.
   const opener = and(sign, not(prev(or(sign, space))));
-  // `\s*[\r\n]+` ends after the last line end of the whitespace. The blanks after that line end are a pretoken of their
-  // own.
+  // `\s*[\r\n]+` ends after the last line end of the whitespace. So the first blank after that line end begins a
+  // pretoken.
   const indent = and(blank, prev(newline));
   const begin = or(
     and(letter, not(prev(or(letter, blank, opener)))),
@@ -322,7 +322,7 @@ type CasedClasses<Mask> = Omit<ModernClasses<Mask>, "letter"> & {
   readonly upper: Mask;
   /** Letters without case, such as ª. */
   readonly caseless: Mask;
-  /** Marks, which count as letters without case, but as signs after signs. */
+  /** Marks, which count as letters without case, but as signs after a sign that does not begin its pretoken. */
   readonly mark: Mask;
 };
 
@@ -336,9 +336,9 @@ type CasedOptions<Mask> = ModernOptions<Mask> & {
  *     |[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|…)?
  *     |\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+
  *
- * Letters are cut where a capital follows a small letter. Letters without case count as both: they stay with the
- * capitals or small letters before them. Capitals after them continue the pretoken if a small letter, or a letter
- * without case, follows the run of capitals. If not, the first alternative has matched the letters before that run.
+ * Capitals after a small letter begin a pretoken. Letters without case after a small letter count as small. Elsewhere,
+ * capitals after a letter without case ("ªAB") continue the pretoken only if a small letter, or one without case,
+ * follows these capitals. If not, the first alternative ends before them, and they begin a pretoken.
  */
 function modernCased<Mask>(
   ops: Ops<Mask>,
@@ -368,10 +368,10 @@ function modernCased<Mask>(
   return {
     begin: or(and(begin, not(cutAway)), cut.after),
     hard: or(
-      // A mark after two signs counts as a sign, which may change everything after it.
+      // A mark after two signs, or after a space and a sign, counts as a sign, which may change everything after it.
       and(mark, prev(and(uncased.sign, not(uncased.opener)))),
-      // Letters after a contraction begin a pretoken, but `small` would still be derived from the letters before it. So
-      // the formula gives up where a letter without case, or a mark, follows a contraction.
+      // Letters after a contraction begin a pretoken, but `small` would continue from the letters of the contraction.
+      // So the formula gives up where a letter without case, or a mark, follows a contraction.
       and(cut.after, or(caseless, mark)),
     ),
   };

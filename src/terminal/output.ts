@@ -195,7 +195,7 @@ export class Output {
     this.endWith(logged, { success: true, ...record }, isShown ? linesFor(lineColumns(stderr)) : []);
   }
 
-  /** Ends a run whose reader of stdout has exited: successfully, and without a message for people. */
+  /** Ends a run because the program that read its stdout has ended. This is a success, and people get no message. */
   endUnread(): void {
     this.endWith(["the program that read stdout has ended"], { success: true, unread: true }, []);
   }

@@ -8,8 +8,9 @@ import { keepGivenPair } from "./rebuild-index";
 /**
  * Exchange: how words that do not fit into one memory are merged. Several memories each have a share of the words and
  * an engine. Every engine has all tokens, and the cells and lists of its own words. Only the first engine has the queue
- * and the total counts of pairs, so it chooses the pair to merge. All engines walk over their own lists of that pair,
- * and then receive the total weights of its neighbours in all memories.
+ * and keeps the total counts of pairs up to date, so it chooses the pair to merge. The others get copies of these
+ * counts when the index is rebuilt, and before their lists are compacted. All engines walk over their own lists of that
+ * pair, and then receive the total weights of its neighbours in all memories.
  *
  *   REGION    ELEMENT       ELEMENTS    MEANING
  *   exchange  ExchangeCell  tokenCount  data that JavaScript copies between memories (src/merge/merge-engine.ts)
@@ -61,8 +62,8 @@ export function takeVoidWeight(weight: f64): void {
 }
 
 /**
- * Writes at most `most` pairs from record `from` on, with their counts in this memory, while the index is rebuilt
- * (rebuild-index.ts). Returns their number.
+ * Writes at most `most` pairs from record `from` on, with the counts in their records: while the index is rebuilt
+ * (rebuild-index.ts), and to ask for total counts (`answerCounts`). Returns their number.
  */
 export function givePairs(from: u32, most: u32): u32 {
   const count = min(min(pairCount - from, most), tokenCount);
@@ -89,7 +90,8 @@ export function addPairs(count: u32): bool {
 }
 
 /**
- * Marks, in another memory, the pairs that the first memory keeps, and sets their counts to those of the first memory.
+ * Called in every memory but the first: marks those of its pairs that the first memory keeps, and sets their counts to
+ * those of the first memory.
  */
 export function keepGivenPairs(count: u32): void {
   for (let k: u32 = 0; k < count; k++) {

@@ -88,9 +88,9 @@ function leastOf(grade: u32): u64 {
 }
 
 /**
- * Lowers the threshold to the least count of the highest grade such that at least `pairsWanted` pairs have this grade
- * or a higher one, or to 1 if there are fewer pairs. The new threshold is at most a quarter of the old one, so that few
- * steps suffice, and at least `countMin`. `tally` is u32[gradeCount]: the number of pairs of each grade.
+ * Lowers the threshold so that about `pairsWanted` pairs reach it: to the least count of the highest grade such that at
+ * least that many pairs have this grade or a higher one (1 if there are too few). But it falls to a quarter or less, so
+ * that few rebuilds suffice, and never below `countMin`. `tally` is u32[gradeCount]: the number of pairs of each grade.
  */
 export function lowerThreshold(tally: usize, pairsWanted: u32): void {
   let grade = gradeCount - 1;
@@ -121,7 +121,10 @@ export function lowerThreshold(tally: usize, pairsWanted: u32): void {
  * filled it has pair 0, heapBucket is 8 and buckets[8] is 0.
  */
 let heapSize: u32 = 0;
-/** The heap has pairs of this bucket and of higher ones. */
+/**
+ * The bucket that the heap is filled from. Pairs of lower buckets are added to the lists of those buckets, all others
+ * to the heap.
+ */
 let heapBucket: u32 = bucketCount;
 
 export function startQueue(): void {

@@ -6,7 +6,10 @@ import type { AddedToken, Cutting } from "../../../src/text/cutting.ts";
 import * as normalForms from "../../../src/text/normalization.ts";
 import { TextNormalizer } from "../../../src/text/normalization.ts";
 
-/** A section that the pattern cuts, or an added token. Text is Latin-1, one character for each byte. */
+/**
+ * A stretch of text between added tokens, still to be cut by the pattern; or an added token. Text is Latin-1, one
+ * character for each byte.
+ */
 export type Section = string | { readonly id: number; readonly text: string };
 
 /** A segment ends at `end`, and begins where the previous one ends. */

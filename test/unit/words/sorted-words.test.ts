@@ -8,7 +8,7 @@ import { entriesOf, wordTableOf } from "./generators.ts";
 
 type Counts = Map<string, number>;
 
-/** Returns counts of words over three characters, so that many share prefixes. */
+/** Returns counts of random words made of only three different characters, so that many share prefixes. */
 function randomCounts(seed: number, wordCount: number): Counts {
   const random = randomNumbers(seed);
   const counts: Counts = new Map();
