@@ -10,9 +10,9 @@ import { reportFiles } from "#reports";
 import { runSliced, shell } from "#runtime";
 import { dataOutput, givenTokenizers, type Invocation, type Output, styling, summaryRows } from "#terminal";
 import {
-  chatTemplates,
   type EncodingModel,
   fingerprints,
+  modelSettings,
   type TokenizerParts,
   tokenizers,
   tokenKeys,
@@ -185,8 +185,7 @@ const rolesIn = (roles: Described["roles"], content: string) =>
 const textColumnsMax = 30;
 
 function describeTemplate(template: string): string {
-  const known = Object.entries(chatTemplates).find(([, { template: own }]) => own === template);
-  return known?.[0] ?? `its own, ${countNoun(template.length, "character")}`;
+  return modelSettings.nameOfTemplate(template) ?? `its own, ${countNoun(template.length, "character")}`;
 }
 
 /** Says which tokens a post-processor adds to a text. */

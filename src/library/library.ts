@@ -92,7 +92,7 @@ export const parameterOf = (option: string) => {
 };
 
 /** Names options as the library does: `padTo 8` for `--pad-to 8`. */
-export const spellInLibrary: messages.Spelling = Object.assign(
+export const spellInLibrary: messages.Spelling = /* @__PURE__ */ Object.assign(
   (named: messages.NamedOption) => {
     const { option, value } = named;
     const name = parameterOf(option);

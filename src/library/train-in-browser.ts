@@ -62,7 +62,7 @@ export const trainTokenizer = (options: BrowserTrainingOptions): Promise<Trained
   runCall(() => trainHere(options), spellInBrowser);
 
 /** Names options as the library does, and has only those of browsers. */
-const spellInBrowser: messages.Spelling = Object.assign(
+const spellInBrowser: messages.Spelling = /* @__PURE__ */ Object.assign(
   (option: messages.NamedOption) => spellInLibrary(option),
   { has: (option: string) => optionNames.some((name) => name === parameterOf(option)?.split(".")[0]) },
 );

@@ -2,7 +2,7 @@ import { kinds, type optionTables } from "#options";
 import { patterns } from "#pattern";
 import { messages } from "#runtime";
 import { dataOutput, type Invocation, type Output } from "#terminal";
-import { chatTemplates } from "#tokenizer";
+import { chatTemplateNames } from "#tokenizer";
 import { commands, firstWords, secondWordsOf } from "./all-commands.ts";
 import type { CommandSpec } from "./command-spec.ts";
 import { commandGroups } from "./command-table.ts";
@@ -32,7 +32,7 @@ type Completed = {
 /** The words that are suggested for options that also accept other values. */
 const ownWords: Readonly<Record<string, readonly string[]>> = {
   pattern: [...Object.keys(patterns), "help"],
-  "chat-template": Object.keys(chatTemplates),
+  "chat-template": chatTemplateNames,
 };
 
 const completionOf = ({

@@ -5,7 +5,7 @@ import { keptField } from "#corpus";
 import type { trainingRecords } from "#formats";
 import { files, type Message, messages, nearest, phrase, UserError, usageError } from "#runtime";
 import { normalForms } from "#text";
-import { chatTemplates, type tokenizers } from "#tokenizer";
+import { chatTemplateNames, type tokenizers } from "#tokenizer";
 
 // Kinds of values: how they are typed, checked and described. Errors about a value name its option.
 
@@ -451,7 +451,7 @@ export const languageFiles = (key: "files" | "dev"): Kind<readonly NamedFile[]> 
 export const chatTemplate: Kind<string> = {
   ...text("NAME|FILE"),
   read([typed], name) {
-    const names = Object.keys(chatTemplates);
+    const names: readonly string[] = chatTemplateNames;
     if (names.includes(typed!)) return typed!;
     if (/[./]/.test(typed!)) {
       const text = readTextFile(name, typed!);

@@ -1,3 +1,5 @@
+import type { chatTemplateNames } from "./chat-template-names.ts";
+
 /**
  * A named chat template, in Jinja as `transformers` renders it. Its `generation` blocks contain what a model learns:
  * the assistant's text and the end of its turn.
@@ -129,7 +131,17 @@ const llama3: ChatTemplate = {
   pad: "<|finetune_right_pad_id|>",
 };
 
-export const chatTemplates: Readonly<Record<string, ChatTemplate>> = { chatml, gemma, llama3 };
+const templates: Readonly<Record<(typeof chatTemplateNames)[number], ChatTemplate>> = {
+  chatml,
+  gemma,
+  llama3,
+};
+
+/** Returns the name of a template; undefined if it is not one of these. */
+export const nameOfTemplate = (text: string): string | undefined =>
+  Object.entries(templates).find(([, { template }]) => template === text)?.[0];
 
 export const namedTemplate = (asked: string | undefined): ChatTemplate | undefined =>
-  asked !== undefined && Object.hasOwn(chatTemplates, asked) ? chatTemplates[asked] : undefined;
+  asked !== undefined && Object.hasOwn(templates, asked)
+    ? templates[asked as keyof typeof templates]
+    : undefined;

@@ -1,7 +1,7 @@
 // A tokenizer as a value: its vocabulary and merges, encoding and decoding. No files.
 
 export * as changes from "./changes.ts";
-export { chatTemplates } from "./chat-templates.ts";
+export { chatTemplateNames } from "./chat-template-names.ts";
 export * as derivation from "./derivations.ts";
 export * as asLearned from "./encode-as-learned.ts";
 export { EncodingKernel, IdBuffer, type Ids, WordMerger } from "./encoding-kernel.ts";

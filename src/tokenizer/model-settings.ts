@@ -1,8 +1,11 @@
 import { escapeBytes, type json, showValue } from "#bytes";
 import { asOption, type Message, phrase, usageError } from "#runtime";
 import type { AddedToken, Normalization } from "#text";
-import { chatTemplates, namedTemplate } from "./chat-templates.ts";
+import { chatTemplateNames } from "./chat-template-names.ts";
+import { namedTemplate } from "./chat-templates.ts";
 import type { Compat } from "./merges.ts";
+
+export { nameOfTemplate } from "./chat-templates.ts";
 
 /** The roles of special tokens in a model, by their names in `transformers`. */
 export const roleNames = ["bos", "eos", "pad", "unk"] as const;
@@ -227,7 +230,7 @@ function chatTemplateOf(
   if (named === undefined) {
     // A text without an expression is no template, but a mistyped name or another file.
     if (asked.includes("{")) return asked;
-    const names = Object.keys(chatTemplates).join(", ");
+    const names = chatTemplateNames.join(", ");
     throw usageError(
       phrase`${asOption("chat-template", showValue(asked))} is neither a known name nor a Jinja template`,
       `give a Jinja template, or one of the names ${names}`,
