@@ -259,12 +259,11 @@ export function readLines(text: string, source: string): Line[] {
   lines.sort((a, b) => a.index - b.index);
   const wrong = lines.findIndex(({ index }, i) => index !== i);
   if (lines.length > 0 && wrong < 0) return lines;
-  throw new UserError(
-    `${source} is not a complete plan: line ${Math.max(0, wrong) + 1} of the plan is missing or repeated`,
-    {
-      hint: "pass the whole file that bpe plan wrote, unchanged",
-    },
-  );
+  const { index } = lines[wrong] ?? { index: 0 };
+  const fault = wrong > index ? `line ${index + 1} is repeated` : `line ${Math.max(0, wrong) + 1} is missing`;
+  throw new UserError(`${source} is not a complete plan: ${fault}`, {
+    hint: "pass the whole file that bpe plan wrote, unchanged",
+  });
 }
 
 /**

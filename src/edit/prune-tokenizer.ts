@@ -211,12 +211,9 @@ const tooLargeError = (path: string, sizeBefore: number, size: number, smallestS
 const needsAll = "none of its tokens can be removed";
 
 const tooSmallError = (path: string, sizeBefore: number, size: number, smallestSize: number) =>
-  new UserError(
-    `"${path}" cannot have ${size} tokens: its bytes and added tokens alone number ${smallestSize}`,
-    {
-      hint:
-        smallestSize < sizeBefore
-          ? phrase`give a ${asOption("vocab-size")} of ${smallestSize} or more`
-          : needsAll,
-    },
-  );
+  new UserError(`"${path}" cannot have ${size} tokens: ${smallestSize} of its tokens cannot be removed`, {
+    hint:
+      smallestSize < sizeBefore
+        ? phrase`give a ${asOption("vocab-size")} of ${smallestSize} or more`
+        : needsAll,
+  });

@@ -94,8 +94,8 @@ export async function joinParts(
   const { fileCount: formerFileCount, isDone: isUnchanged } = idFiles;
   if (!isUnchanged) {
     if (!idFiles.isAtStart)
-      throw new UserError(`"${asked.base}.json" belongs to an encoding that has not finished`, {
-        hint: "let that bpe encode finish, or choose another name",
+      throw new UserError(`"${asked.base}.json" belongs to a bpe encode that was interrupted`, {
+        hint: "run that bpe encode again, which finishes it, or choose another name",
       });
     try {
       await writeParts(parts, idFiles, options.report);

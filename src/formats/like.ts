@@ -40,7 +40,7 @@ export async function readLikeFrom(
     if (known.has(token as string)) return 0;
     throw new UserError(
       `"${path}": its post-processor or padding uses ${showValue(token)}, which is not among its added tokens`,
-      { hint: "add it to added_tokens in that file, or name another tokenizer" },
+      { hint: "add it to added_tokens in its tokenizer.json, or name another tokenizer" },
     );
   };
   // Checks the file now, because otherwise the training would fail at its end.

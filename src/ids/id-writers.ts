@@ -138,7 +138,7 @@ function checkNarrow(ids: Uint16Array | Uint32Array, idsBefore: number): void {
   for (let i = 0; i < ids.length; i++) {
     if (ids[i]! > 0xffff) {
       throw new UserError(`id ${ids[i]} at position ${idsBefore + i} does not fit uint16`, {
-        hint: phrase`leave out ${asOption("dtype")}, or give ${asOption("dtype", "uint32")}`,
+        hint: phrase`leave out ${asOption("dtype")}`,
       });
     }
   }

@@ -168,7 +168,9 @@ export function addSpecials(extension: changes.Extension, texts: readonly string
   const learned = new Set(texts.length === 0 ? [] : extension.tokens.map(({ bytes }) => keyOf(bytes)));
   const equal = texts.find((text) => learned.has(text));
   if (equal !== undefined)
-    throw new UserError(`special token "${equal}" equals a learned token`, { hint: "choose another text" });
+    throw new UserError(`special token "${equal}" equals a learned token`, {
+      hint: "choose another special token",
+    });
   return {
     ...extension,
     idLimit: idLimit + texts.length,

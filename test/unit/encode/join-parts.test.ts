@@ -218,9 +218,9 @@ describe("parts of a plan", () => {
     );
     expect(await refusal(pathsOf(0, 1))).toStartWith("no part contains line 6");
     put(home, "plan.jsonl", [...lines.slice(0, 2), ...lines.slice(3)].join(""));
-    expect(await refusal(all)).toBe(
-      '"plan.jsonl" is not a complete plan: line 3 of the plan is missing or repeated',
-    );
+    expect(await refusal(all)).toBe('"plan.jsonl" is not a complete plan: line 3 is missing');
+    put(home, "plan.jsonl", [...lines.slice(0, 2), lines[1], ...lines.slice(2)].join(""));
+    expect(await refusal(all)).toBe('"plan.jsonl" is not a complete plan: line 2 is repeated');
     put(home, "plan.jsonl", lines.slice(0, 5).join(""));
     expect(await refusal(pathsOf(0, 1))).toStartWith('"plan.jsonl" does not contain all of "');
     expect(filesIn(home, "joined")).toEqual([]);
@@ -320,6 +320,6 @@ describe("parts of a plan", () => {
     };
     writeFileSync(path, manifestText({ ...manifest, next }));
     const { message } = await refusalOf(joined(home, all, "megatron", 20));
-    expect(message).toEndWith('joined.json" belongs to an encoding that has not finished');
+    expect(message).toEndWith('joined.json" belongs to a bpe encode that was interrupted');
   });
 });
