@@ -9,9 +9,8 @@ export const planCommand: commands.Command = {
   description: "cut a corpus into ranges for several machines",
   details:
     "Splits files into byte ranges, one line of JSON each. Any number of machines can process them, with --ranges of count and encode. The results add up to those of the whole corpus.",
-  // With this flag, a pipe on standard input reaches `plan`, whose own error says that other machines cannot read a
-  // pipe.
-  readsPipe: true,
+  // The error of `plan` says that other machines cannot read a pipe.
+  readsPipe: "to refuse",
   options: planOptions,
   examples: [
     {

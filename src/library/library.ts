@@ -107,9 +107,7 @@ export async function runCall<T>(call: () => Promise<T>, spelling = spellInLibra
   try {
     return await call();
   } catch (error) {
-    const told = engineRefusal(error) ?? error;
-    if (!(told instanceof UserError)) throw told;
-    throw Object.assign(told, told.spelled(spelling));
+    throw UserError.respell(engineRefusal(error) ?? error, spelling);
   }
 }
 

@@ -115,7 +115,7 @@ export class Tokenizer extends TextTokenizer {
       const pattern = asked.pattern === undefined ? undefined : compiledPatterns.resolve(asked.pattern);
       return new Tokenizer(await tokenizerFiles.load(path, { pattern, specialTokens }));
     } catch (error) {
-      throw spelled(engineRefusal(error) ?? error);
+      throw UserError.respell(engineRefusal(error) ?? error, spellOption);
     }
   }
 
@@ -234,14 +234,14 @@ export class Tokenizer extends TextTokenizer {
         )
       ).idCount;
     } catch (error) {
-      throw spelled(error);
+      throw UserError.respell(error, spellOption);
     } finally {
       lock?.release();
     }
   }
 }
 
-const parameterOf = (option: string) =>
+const keyOfOption = (option: string) =>
   option === "special-token"
     ? "specialTokens"
     : option.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
@@ -249,19 +249,16 @@ const parameterOf = (option: string) =>
 /** Names options as `load` and `encodeFile` do: `inputFormat text` for `--input-format text`. */
 const spellOption: messages.Spelling = Object.assign(
   ({ option, value }: messages.NamedOption) => {
-    const name = parameterOf(option);
+    const name = keyOfOption(option);
     const [, text, id] = /^'(.*)=(\d+)'$/.exec(value ?? "") ?? [];
     if (id !== undefined) return `${name} { "${text}": ${id} }`;
     return value === undefined ? name : `${name} ${value}`;
   },
   {
     has: (option: string) =>
-      [loadOptionKinds, encodeFileOptionKinds].some((kinds) => Object.hasOwn(kinds, parameterOf(option))),
+      [loadOptionKinds, encodeFileOptionKinds].some((kinds) => Object.hasOwn(kinds, keyOfOption(option))),
   },
 );
-
-const spelled = (error: unknown) =>
-  error instanceof UserError ? Object.assign(error, error.spelled(spellOption)) : error;
 
 /** Throws an error for a string that looks like a URL: a string is a path. */
 function checkNoAddress(path: string): void {

@@ -37,13 +37,12 @@ async function spellingFor(
   command: CommandSpec | undefined,
   given: ReadonlyMap<string, unknown> = new Map(),
 ): Promise<messages.Spelling> {
-  const { name = "", options = [], readsPipe = false } = command ?? {};
+  const { name = "", options = [], readsPipe } = command ?? {};
   const isPython = process.env.BPE_CALLER === "python";
   const spelling = isPython
     ? (await import("#options/python-spelling")).pythonSpellingFor(name)
     : messages.asTyped;
-  // `plan` reads a pipe only to refuse it.
-  const takesText = readsPipe && !isPython && name !== "plan";
+  const takesText = readsPipe === true && !isPython;
   return Object.assign((option: messages.NamedOption) => spelling(option), {
     has: (option: string, value?: string) =>
       option === messages.standardInput ? takesText : optionTables.mayGive(option, value, options, given),

@@ -117,44 +117,35 @@ export function checkCombinations(options: readonly Option[], given: Given): voi
     }
     if (needs !== undefined && !isGiven(needs.other)) {
       const [shown, needed] = [asOption(name), optionNamed(needs.other)];
-      const bar = excluderOf(needs.other, options, isGiven);
+      const bar = excludersOf(options, needs.other).find((other) => other !== "files" && isGiven(other));
       throw usageError(
         phrase`${shown} needs ${needed}`,
         bar === undefined
           ? needs.hint
-          : phrase`${needed} cannot be combined with ${bar}, so leave out ${shown} or ${bar}`,
+          : phrase`${needed} cannot be combined with ${optionNamed(bar)}, so leave out ${shown} or ${optionNamed(bar)}`,
       );
     }
   }
 }
 
 /** Whether a table has the option `name`, and no given option excludes it, or this value of it. */
-export function mayGive(
+export const mayGive = (
   name: string,
   value: string | undefined,
   options: readonly Option[],
   given: Pick<Given, "has">,
-): boolean {
-  const found = options.find((option) => option.name === name);
-  if (found === undefined || found.excludes?.some(({ other }) => given.has(other))) return false;
-  const names = [name, `${name} ${value}`];
-  return !options.some(
-    (option) => given.has(option.name) && option.excludes?.some(({ other }) => names.includes(other)),
-  );
-}
+): boolean =>
+  options.some((option) => option.name === name) &&
+  !excludersOf(options, name, value).some((other) => given.has(other));
 
-/** Returns a given option with which `name` cannot be combined; undefined if there is none. It is never `files`. */
-function excluderOf(
-  name: string,
-  options: readonly Option[],
-  isGiven: (other: string) => boolean,
-): messages.NamedOption | undefined {
+/** Returns the options with which an option, or this value of it, cannot be combined. */
+function excludersOf(options: readonly Option[], name: string, value?: string): string[] {
+  const names = [name, `${name} ${value}`];
   const excluded = options.find((option) => option.name === name)?.excludes ?? [];
-  const excluding = options.filter(({ excludes = [] }) => excludes.some(({ other }) => other === name));
-  const bar = [...excluded.map(({ other }) => other), ...excluding.map((option) => option.name)].find(
-    (other) => other !== "files" && isGiven(other),
+  const excluding = options.filter(({ excludes = [] }) =>
+    excludes.some(({ other }) => names.includes(other)),
   );
-  return bar === undefined ? undefined : optionNamed(bar);
+  return [...excluded.map(({ other }) => other), ...excluding.map((option) => option.name)];
 }
 
 /** Returns the option that an exclusion or a need names. It may have a value: `compat huggingface`. */

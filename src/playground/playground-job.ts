@@ -220,7 +220,7 @@ async function trainOn(
   try {
     return await trainTokenizer({ ...settings, ...told, files: [...pasted, ...files] });
   } catch (error) {
-    throw error instanceof UserError ? Object.assign(error, error.spelled(spellInPage)) : error;
+    throw UserError.respell(error, spellInPage);
   }
 }
 

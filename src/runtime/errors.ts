@@ -45,6 +45,11 @@ export class UserError extends Error {
     // The hint is empty if it names only options that the caller lacks.
     return { message: text(message), hint: (hint && text(hint)) || undefined };
   }
+
+  /** @internal Returns the error. If it is a UserError, its message and its hint then have options written by `spelling`. */
+  static respell(error: unknown, spelling: messages.Spelling): unknown {
+    return error instanceof UserError ? Object.assign(error, error.spelled(spelling)) : error;
+  }
 }
 
 /**

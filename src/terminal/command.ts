@@ -22,8 +22,11 @@ export type Command = {
   readonly description: string;
   /** More sentences about the command. */
   readonly details?: string;
-  /** Whether the command reads standard input if no file is named and standard input is a pipe or a file. */
-  readonly readsPipe?: boolean;
+  /**
+   * Whether the command reads standard input if no file is named and standard input is a pipe or a file. With `to
+   * refuse`, the command has an error of its own for it.
+   */
+  readonly readsPipe?: boolean | "to refuse";
   /** Options that take the place of files: with one of them, no file is required, and no pipe is read. */
   readonly filesFrom?: readonly string[];
   /** The options, in the order of help. */
