@@ -94,9 +94,19 @@ function sortedTexts() {
     plain: texts.filter((text) => !isNewer(text) && !hasNewForm(text)),
     // `bpe` has the normal forms of Unicode 9.0, like HF's tokenizers 0.23.
     newForms: texts.filter((text) => !isNewer(text) && hasNewForm(text)),
+    newFormCharacters: charactersWithNewForms(hasNewForm),
     // Some of these characters are new in Unicode 17.
     newer: texts.filter(isNewer),
   };
+}
+
+/** Returns the characters whose own form is new, or that are ordered differently between marks of classes 240 and 1. */
+function charactersWithNewForms(hasNewForm: (text: string) => boolean): string {
+  return Array.from({ length: 0x40000 }, (_, point) => point)
+    .filter((point) => point < 0xd800 || point >= 0xe000)
+    .map((point) => String.fromCodePoint(point))
+    .filter((character) => hasNewForm(`a\u0345${character}\u0334`))
+    .join("");
 }
 
 /** Whether a text has a character that Unicode 16 does not assign, but later versions may. */

@@ -328,6 +328,7 @@ class Tokenizer:
         return ids
 """,
         )
+        self.fake("awkward", "to_numpy = list\nflatten = lambda lists: sum(lists, [])")
         self.fake("fastokens", "import os\nclass Tokenizer:\n  from_file = lambda path: os._exit(3)")
         bpe.train([self.corpus], 400, output=self.home / "made", compat="huggingface")
         said = subprocess.run(

@@ -201,7 +201,7 @@ class Forks(Made):
             "    tokenizer = bpe.train(texts=texts(), vocab_size=300)\n"
             "    print('trained', tokenizer.vocab_size, flush=True)\n"
             "except bpe.BpeError as error:\n"
-            "    print('refused', 'forked' in str(error), flush=True)\n"
+            "    print('refused', 'parent process' in str(error), flush=True)\n"
         )
         for leaves, said in ((True, ["trained 300"]), (False, ["refused True", "trained 300"])):
             done = run(script.format(leaves=leaves))

@@ -21,6 +21,8 @@ CHATML = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|pad|>"]
 
 TEXTS = json.loads((ROOT / "dist/python-rc/texts.json").read_text("utf-8"))
 PLAIN, NEW_FORMS, NEWER = TEXTS["plain"], TEXTS["newForms"], TEXTS["newer"]
+#: The normal forms of a text with one of these characters depend on the version of Unicode.
+NEW_FORM_CHARACTERS = set(TEXTS["newFormCharacters"])
 
 #: Named patterns that the engine of 1.0 has.
 RUN = ["gpt2", "r50k", "p50k", "gpt4", "o200k", "llama3", "qwen2", "tekken", "nemotron", "deepseek-v3", "none"]
@@ -59,14 +61,14 @@ class One(unittest.TestCase):
         return Tokenizer.from_file(path / "tokenizer.json")
 
     def own_texts(self, ours: bpe.Tokenizer) -> list[str]:
-        """Returns texts of random tokens, texts with special tokens, and one that joins PLAIN."""
+        """Returns texts of random tokens, and texts with special tokens."""
         tokens = [[random.randrange(ours.id_limit) for _ in range(4)] for _ in range(1000)]
         special = list(ours.special_tokens) or [""]
         marked = [
             text[:5] + one + text[5:] + one[: random.randrange(len(one) + 1)]
             for text, one in zip(PLAIN, random.choices(special, k=1000))
         ]
-        return ["".join(ours.decode_batch([[id] for id in ids])) for ids in tokens] + marked + ["\n".join(PLAIN)]
+        return ["".join(ours.decode_batch([[id] for id in ids])) for ids in tokens] + marked
 
     def differing(self, ours: bpe.Tokenizer, theirs: Tokenizer, texts: list[str]) -> list[str]:
         """Returns the texts for which 1.0 gives other ids, or decodes our ids differently."""
@@ -82,7 +84,11 @@ class One(unittest.TestCase):
 
     def same(self, ours: bpe.Tokenizer, path: Path, forms_change: bool = False) -> Tokenizer:
         theirs = self.load(path)
-        texts = [*PLAIN, *([] if forms_change else NEW_FORMS), *self.own_texts(ours)]
+        texts = self.own_texts(ours)
+        if forms_change:
+            # Tokens joined at random may put such a character where, unlike in PLAIN, its form depends on the version.
+            texts = [text for text in texts if NEW_FORM_CHARACTERS.isdisjoint(text)]
+        texts += [*PLAIN, "\n".join(PLAIN), *([] if forms_change else NEW_FORMS)]
         differing = self.differing(ours, theirs, texts)
         self.assertEqual([text for text in differing if LONG_S not in text], [])
         return theirs
