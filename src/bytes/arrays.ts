@@ -87,8 +87,8 @@ export class Heap {
 }
 
 /**
- * Copies bytes [start, stop) of `from` to position `end` of `to`. Returns where the copy ends. Most copies are words,
- * which are short, so a loop is cheaper than a native copy.
+ * Copies bytes [start, stop) of `from` to position `end` of `to`. Returns where the copy ends. Most copies are short,
+ * and for them a loop is cheaper than a native copy.
  */
 export function copyBytes(
   from: Uint8Array,
@@ -105,7 +105,10 @@ export function copyBytes(
   return end;
 }
 
-/** Returns a function that computes a value on its first call, and returns that value on every call. */
+/**
+ * Returns a function that computes a value on its first call, and returns that value on every call. The value must not
+ * be null or undefined.
+ */
 export function lazy<Made>(make: () => Made): () => Made {
   let made: Made | undefined;
   return () => {

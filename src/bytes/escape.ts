@@ -1,8 +1,8 @@
 import * as utf8 from "./utf8-characters.ts";
 
 /**
- * Escapes bytes for display, so that a token does not disturb the line that shows it. Visible characters in valid UTF-8
- * are unchanged; every other byte becomes `\xNN`. " low\n" becomes ` low\x0a`.
+ * Escapes bytes for display, so that a token does not disturb the line that shows it. Characters in valid UTF-8 are
+ * unchanged unless they match `isInvisible`; every other byte becomes `\xNN`. " low\n" becomes ` low\x0a`.
  */
 export function escapeBytes(bytes: Uint8Array): string {
   const text = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -33,7 +33,8 @@ const isPlain = /^[\x20-\x7e]*$/;
 
 /**
  * Matches control characters, line separators, marks that change the writing direction, and ignorable characters such
- * as U+200B. Joiners and variation selectors do not match, because they change how their neighbours look.
+ * as U+200B. U+200C, U+200D (the join controls) and variation selectors do not match, because they change how their
+ * neighbours look.
  */
 export const isInvisible =
   /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]|(?!\p{Join_Control}|\p{Variation_Selector})\p{Default_Ignorable_Code_Point}/u;

@@ -23,7 +23,8 @@ export function skipSpace(json: Uint8Array, pos: number): number {
 }
 
 /**
- * Returns the end of the value at `pos`, or `invalid`. A number, true, false or null must be followed by another byte.
+ * Returns the end of the value at `pos`. If the value has no end, returns `invalid` or a position beyond the bytes. A
+ * number, true, false or null must be followed by another byte.
  */
 export function skipValue(json: Uint8Array, pos: number): number {
   let depth = 0;
@@ -110,7 +111,7 @@ export function objectAt(value: unknown, path: string, what: string): Record<str
   return value as Record<string, unknown>;
 }
 
-/** JSON on one line, safe for a terminal: invisible characters in its strings become `\uNNNN`. */
+/** JSON on one line, safe for a terminal: characters that match `isInvisible` become `\uNNNN`. */
 export const line = (value: unknown) =>
   JSON.stringify(value).replace(new RegExp(isInvisible, "gu"), (character) =>
     Array.from({ length: character.length }, (_, i) => escapeUnit(character.charCodeAt(i))).join(""),

@@ -55,7 +55,7 @@ export const text: Check<string> = (value, name) => {
 /** PATH_MAX on Linux. */
 const pathLengthMax = 4096;
 
-/** The path of a file: text that the system accepts as a path. */
+/** The path of a file: text without a zero byte, neither empty nor too long. */
 export const path: Check<string> = (value, name) => {
   if (typeof value === "string" && /^[^\0]+$/s.test(value) && value.length < pathLengthMax) return value;
   throw new Mismatch(value, name, "not a path");
@@ -84,7 +84,7 @@ export const oneOf =
     throw new Mismatch(value, name, `none of ${names.join(", ")}`);
   };
 
-/** A value that may be undefined, but not null. */
+/** A value that may be undefined. `check` decides whether it may be null. */
 export const optional =
   <T>(check: Check<T>): Check<T | undefined> =>
   (value, name) =>

@@ -84,8 +84,8 @@ export const decode = (bytes: Uint8Array, start = 0, end?: number): string =>
   Buffer.from(bytes.subarray(start, end)).toString("utf8");
 
 /**
- * Returns the first position from `position` on that does not follow the first half of a surrogate pair, so that no
- * pair is split.
+ * Returns the first position from `position` on that does not follow a high surrogate, so that no surrogate pair is
+ * split; at most the length of the text.
  */
 export function skipSplitPair(text: string, position: number): number {
   let end = Math.min(text.length, position);

@@ -391,10 +391,13 @@ export const damaged = (path: string, compression: Codec, what: string) =>
 
 type Zlib = typeof import("node:zlib");
 
-/** Loading the decompressors takes 1.6 ms, so it is done only for compressed inputs. */
+/** Loads `node:zlib`. This takes 1.6 ms, so it is done on demand. */
 export const zlib = (): Zlib => require("node:zlib") as Zlib;
 
-/** Loads the decompressors, including zstd's. Throws a UserError in a Node before version 22.15, which lacks zstd. */
+/**
+ * Loads the decompressors, including zstd's. Throws a UserError in a Node without zstd, such as any before version
+ * 22.15.
+ */
 export function zlibWithZstd(): Zlib {
   const loaded = zlib();
   if (typeof loaded.zstdDecompressSync === "function") return loaded;

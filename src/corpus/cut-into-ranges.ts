@@ -36,8 +36,8 @@ export class CutFinder {
 
   /**
    * Finds a cut in [from, stop) of a text that is known up to `limit`: the start of a special token that no earlier one
-   * overlaps. If there is none, returns the first safe cut; or undefined if a special token reaches into [from, stop),
-   * or if there is no safe cut.
+   * overlaps. If there is none, returns the first safe cut before `stop - characterTailBytes`; undefined if there is no
+   * such cut, or if a special token reaches into [from, stop).
    *
    * Before `from`, `contextBytes` bytes must be known, unless the text begins at `from` or `from` is an earlier cut.
    * After `stop`, `contextBytes` bytes must be known, or all of the text.
@@ -152,7 +152,7 @@ class RecordCutSearch {
     // The search begins one byte before `targetByte`, because a separator there means that a record begins at
     // `targetByte`. It finds no record that begins at `stopByte`, because a range from there would be empty.
     const endByte = Math.min(stopByte, targetByte + searchSizeBytes) - 1;
-    // Windows overlap, because the end of a window may divide a separator.
+    // Windows overlap by all but one byte of a separator, because the end of a window may divide a separator.
     const overlapBytes = separator.length - 1;
     for (let offset = targetByte - 1; offset < endByte; offset += window.length - overlapBytes) {
       const wantedBytes = Math.min(window.length, endByte - offset + overlapBytes);
@@ -172,7 +172,7 @@ export type RangePlanOptions = CutOptions & {
   readonly chunkSizeBytes?: number;
   /** The memory limit, in bytes, for the metadata of a Parquet file. */
   readonly textBytesMax?: number | undefined;
-  /** The number of bytes that a search for a cut in plain text reads at a time. */
+  /** The number of bytes of plain text that are searched for a cut at a time. */
   readonly probeSizeBytes?: number;
 };
 
@@ -190,7 +190,7 @@ export function* cutIntoRanges(
   let { startByte, startsInside } = whole;
   const isText = input.format === "text";
   const staysWhole = input.format === "parquet" || (keepsTextsWhole && isText);
-  // A last range of less than half the target size is joined with the previous one.
+  // No cut is searched for if less than half the target size would be left after the wanted position.
   const isLast = (endByte: number) => staysWhole || whole.endByte - endByte < rangeSizeBytes / 2;
   if (!isLast(startByte + rangeSizeBytes)) {
     const fd = openInput(input);

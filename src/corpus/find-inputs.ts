@@ -20,8 +20,8 @@ import { type InputOptions, inspectContent, inspectInput, parquetStreamError } f
 export type FoundInputs = {
   readonly inputs: readonly Input[];
   /**
-   * The files and folders that are left out, with the reasons. Hidden files, pipes and files that `include` does not
-   * select are not listed.
+   * The files and folders that are left out, with the reasons. Not listed are hidden files and folders, pipes and
+   * devices, files that `include` does not select, and folders that match a glob.
    */
   readonly skipped: readonly Skipped[];
   /** The number of inputs for each name, in the order of the names. */
@@ -29,8 +29,8 @@ export type FoundInputs = {
 };
 
 /**
- * Finds and inspects the files that `names` name. A name is a path; a directory, for all files below it;
- * or, if no such path exists, a glob. A file that is not text is skipped in a directory; elsewhere it is an error.
+ * Finds and inspects the files that `names` name. A name is a path; a directory, for all files below it; or, if no such
+ * path exists, a glob. A file that is not text is skipped in a directory that also has texts; elsewhere it is an error.
  */
 export function findCorpus(names: readonly string[], options: InputOptions = {}): FoundInputs {
   checkNames(names, options);

@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, statSync } from "node:fs";
 import { files, host, UserError } from "#runtime";
 import type * as keptField from "./records/kept-fields.ts";
 
-/** An input of the corpus. Bytes appended to a file during the run are not read. */
+/** An input of the corpus. Bytes appended to a file during the run are not read, unless the file is standard input. */
 export type Input = {
   /** The path; `-` for standard input. */
   readonly path: string;
@@ -14,7 +14,7 @@ export type Input = {
   readonly compression: Compression;
   readonly format: InputFormat;
   readonly formatFrom: FormatSource;
-  /** Whether all bytes are read as text, whatever they are: `--binary text`. */
+  /** Whether binary data is accepted as text: `--binary text`. */
   readonly isBinaryText: boolean;
   /** The field, or column, that holds the text of a record, for formats that have fields (`hasFields`). */
   readonly textField: string;
@@ -105,8 +105,8 @@ export const canSeek = (input: Input) =>
 export const canBeCutByBytes = (input: Input) => canSeek(input) && input.format !== "parquet";
 
 /**
- * The estimated bytes of text, for choosing the number of workers. A compressed or Parquet file counts three times its
- * size, and a stream counts as the largest size.
+ * The estimated bytes of text. A compressed or Parquet file counts three times its size, and a stream counts as the
+ * largest size.
  */
 export const expectedTextBytes = (inputs: readonly Input[]) =>
   inputs.reduce((sum, { isStream, compression, format, sizeBytes }) => {

@@ -215,8 +215,9 @@ function readingOf(
 const headerMark = 0x3e; // >
 
 /**
- * Detects the format of the first stream. Returns all inputs, with this format filled in for the first stream. Later
- * streams are not opened, because their writers may wait until the first one is read.
+ * Detects the format of the first stream, unless an option or its name decides it. Returns all inputs, with this format
+ * filled in for the first stream. Later streams are not opened, because their writers may wait until the first one is
+ * read.
  */
 export async function inspectFirstStream(
   inputs: readonly Input[],
@@ -243,8 +244,8 @@ export async function inspectFirstStream(
 }
 
 /**
- * Refuses a stream if its first bytes are not text, or are JSON records although no format was given. Binary data is
- * accepted if it is to be read as text.
+ * Refuses a stream if its first bytes are not text, or are JSON records although no format was given. Nothing is
+ * refused if binary data is to be read as text.
  */
 export function checkStream(head: Uint8Array, input: Input): void {
   const { path, format, formatFrom, isBinaryText, textField } = input;

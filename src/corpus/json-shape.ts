@@ -7,9 +7,10 @@ export const defaultTextField = "text";
 export const jsonHeadBytesMax = 1 << 20;
 
 /**
- * Classifies the JSON of a file whose beginning is `head`: `jsonl` for one object per line; `json` for an array of
- * objects, or any other sequence of objects; `document` for any other array or single object; `none` for anything else.
- * A single object is a record (`jsonl` or `json`) if it has the text field, as a string.
+ * Classifies the JSON of a file whose beginning is `head`, by its first object and what directly follows: `jsonl` for
+ * one object per line; `json` for an array of objects, or any other sequence of objects; `document` for any other array
+ * or single object; `none` for anything else. A single object is a record (`jsonl` or `json`) if it has the text field,
+ * as a string.
  */
 export function jsonShapeOf(head: Uint8Array, isWhole: boolean, textField: string): JsonShape {
   const start = json.skipSpace(head, utf8.startsWithBom(head) ? 3 : 0);
@@ -41,7 +42,7 @@ export type JsonShape = {
   readonly isSeveral: boolean;
 };
 
-/** Whether the first bytes may be the beginning of JSON. */
+/** Whether the first byte that is not white space begins a JSON object or array. */
 export function beginsAsJson(head: Uint8Array): boolean {
   const first = head[json.skipSpace(head, utf8.startsWithBom(head) ? 3 : 0)];
   return first === ascii.openBrace || first === ascii.openBracket;

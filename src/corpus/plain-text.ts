@@ -4,7 +4,7 @@ import { formatOfName } from "./input.ts";
 import { defaultTextField, jsonHeadBytesMax, recordsIn } from "./json-shape.ts";
 
 /**
- * Throws a UserError for a file that `bpe train` would not read as plain text.
+ * Throws a UserError for a file that is compressed, or that `bpe train` would not read as plain text.
  *
  * @param sizeBytes the size of the file
  * @param readHead returns the first bytes of the file, at most `byteCount`

@@ -267,9 +267,9 @@ export function readLines(text: string, source: string): Line[] {
 }
 
 /**
- * Refuses a range whose ends `bpe plan` would not have chosen. The digest alone does not prove that it chose them,
- * because a digest can be forged. Records are cut after line feeds; a text is cut before special tokens, or inside a
- * document.
+ * Refuses a range with impossible marks, or with an unmarked end where `bpe plan` would not have cut. (`startsInside`
+ * and `endsInside` mark ends inside a document.) The digest alone proves nothing, because it can be forged. Records are
+ * cut after line feeds; a text is cut before special tokens, or inside a document.
  */
 function checkEnds(line: Line, input: Input, { specialTokens }: PlannedCutting, fail: Fail): void {
   const { start, end, sizeBytes, startsInside, endsInside } = line;

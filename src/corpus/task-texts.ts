@@ -293,7 +293,7 @@ export class TaskTexts {
 
   /**
    * Processes the records that `reading` puts into the batch, each as a text of its own. Yields what `reading` yields;
-   * within a batch, it may repeat the number that was yielded last.
+   * within a batch, it may repeat the number that was yielded last, or 0 if there is none.
    */
   private *takeRecords(reading: Iterable<number>, path: string): Generator<number, RangeStatistics> {
     const { chain, batch } = this;

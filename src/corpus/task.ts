@@ -23,7 +23,7 @@ export type ChunkTask = Range & {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Whether the range continues in the next task, which must go to the same thread. */
   readonly continues: boolean;
-  /** How many bytes of the input are in this chunk, before any decompression, for progress. */
+  /** How many bytes of the input were read since the previous chunk, before any decompression, for progress. */
   readonly inputBytes: number;
   /** The number of lines before the chunk, for errors in records. */
   readonly linesBefore?: number;
@@ -123,7 +123,9 @@ async function* planPages(
 /** The target size of a chunk: its words are counted in about 10 ms. */
 const defaultChunkSizeBytes = scaled(1 << 20, 64);
 const defaultProbeSizeBytes = scaled(1 << 16, 16);
-/** How many following bytes a chunk contains if it ends inside a document: one character, and some to spare. */
+/**
+ * How many following bytes a chunk contains, at most, if it ends inside a document: one character, and some to spare.
+ */
 const lookaheadBytes = 8;
 
 /**
@@ -179,7 +181,7 @@ export async function* planChunks(
       if (limit < bufferBytes) {
         const last = chunks.next(bytes.subarray(0, limit), limit, "input");
         if (limit > bufferBytes >> 2) return yield last;
-        // The few bytes of a small input are copied, so that no buffer of the full size is transferred to a thread.
+        // The bytes of a small last chunk are copied, so that no buffer of the full size is transferred to a thread.
         const copy = { ...last, bytes: bytes.slice(0, limit) };
         buffers.give(bytes.buffer);
         return yield copy;

@@ -99,8 +99,8 @@ export class LineReader {
 }
 
 /**
- * Returns the start of the last record in the bytes before `limit`; 0 if only one record begins there. The caller knows
- * that no further record begins in the first `knownBytes` bytes.
+ * Returns the position after the first byte of the last separator before `limit`; 0 if there is none. Records before
+ * that position are complete. The first `knownBytes` bytes are known to contain no separator.
  */
 function recordStart(bytes: Uint8Array, knownBytes: number, limit: number, separator: Uint8Array): number {
   const from = Math.max(0, knownBytes - separator.length + 1);
@@ -287,8 +287,8 @@ function textFields(line: Uint8Array): string {
   return `fields of this record that are strings: ${names.slice(0, namedMax).join(", ")}${more}`;
 }
 
-// The functions below parse one line of JSON. They stop at a line feed, which no JSON token contains. They do not check
-// for the end of the bytes, so a line feed must follow the last line.
+// The functions from here to `hexadecimal` parse one line of JSON. They stop at a line feed, which no JSON token
+// contains. They do not check for the end of the bytes, so a line feed must follow the last line.
 
 export const lineFault = {
   none: 0,
@@ -306,7 +306,7 @@ type LineCursor = {
   outPos: number;
   fault: number;
   isBlank: boolean;
-  /** The open objects and arrays around the current value, outermost first: `{` or `[`. */
+  /** While a value is skipped: the open objects and arrays in it, outermost first, as `{` or `[`. */
   nesting: Uint8Array;
   /** The names of the top-level fields that are kept. */
   readonly kept: readonly FieldName[];
@@ -333,7 +333,7 @@ export const fieldName = (name: string): FieldName => ({
 });
 
 /**
- * The byte that an escape represents, by the letter after the backslash; 0 if the escape is invalid. `u` is handled
+ * The byte that an escape represents, by the byte after the backslash; 0 if the escape is invalid. `u` is handled
  * separately.
  */
 const escapes = new Uint8Array(256);
@@ -513,8 +513,8 @@ function skipDigits(bytes: Uint8Array, pos: number): number {
 }
 
 /**
- * Whether at least one of the word's four bytes is a quote, a backslash or a control character. A byte x is 0 if
- * `(x - 1) & ~x` has the top bit, and below 0x20 if `(x - 0x20) & ~x` has the top bit.
+ * Whether at least one of the word's four bytes is a quote, a backslash or below 0x20. A byte x is 0 if `(x - 1) & ~x`
+ * has the top bit, and below 0x20 if `(x - 0x20) & ~x` has the top bit.
  */
 function hasSpecial(word: number): boolean {
   const quotes = word ^ 0x22222222;
@@ -599,7 +599,7 @@ const commentMark = 0x3b; // ;
 
 /** 1 for a byte that is part of a sequence: printable ASCII without the space. */
 const isKept = new Uint8Array(256).fill(1, 0x21, 0x7f);
-/** 1 for a byte that is dropped from a sequence. A byte that is neither here nor in `isKept` is an error. */
+/** 1 for a byte that is dropped from a sequence. Any other byte of a sequence that is not in `isKept` is an error. */
 const isBlank = new Uint8Array(256);
 for (const blank of [ascii.space, ascii.tab, ascii.carriageReturn]) isBlank[blank] = 1;
 

@@ -60,8 +60,8 @@ export class ParquetReader {
       const page = pageAt(source, this.offsetByte, group.chunkEndByte);
       const valueCount = valueCountOf(page.header);
       if (valueCount > 0) {
-        // `neededBytes` does not include the batch. Its size depends on the lengths of the texts, so its memory is
-        // claimed below, when these lengths are known.
+        // `neededBytes` does not include the batch. Its size depends on the lengths of the texts, so memory for a large
+        // batch is claimed below, when these lengths are known.
         const neededBytes = dictionaryBytes + memoryOfPage(page, group);
         if (this.claim(neededBytes, nameText)) yield this.offsetByte - group.startByte;
         const claimValues = (bytes: number) => void this.claim(neededBytes + bytes, nameText);
@@ -80,7 +80,7 @@ export class ParquetReader {
           v = end;
           if (v < valueCount) yield this.offsetByte - group.startByte;
         }
-        // These arrays are freed at once, because pages with many rows would leave garbage faster than it is collected.
+        // Large arrays are freed at once, because pages with many rows would leave garbage faster than it is collected.
         releaseText(values.starts);
         releaseText(values.ends);
         row += valueCount;
@@ -155,8 +155,8 @@ export class ParquetReader {
 /** Returns the memory of a page and its values, in bytes. */
 const memoryOfPage = ({ header, dataByte, endByte }: Page, { codec, isOptional }: PageGroup) =>
   pageMemoryBytes(endByte - dataByte, codec, header.uncompressed_page_size) +
-  // A value takes 12 bytes: its start, its end and its index in the dictionary, four bytes each. An optional value also
-  // has a level.
+  // A value counts as 12 bytes: its start, its end and its index in a dictionary, four bytes each. An optional value
+  // also has a level.
   (valueCountOf(header) + (header.dictionary_page_header?.num_values ?? 0)) * (isOptional ? 16 : 12);
 
 /**
