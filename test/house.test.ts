@@ -145,7 +145,7 @@ test("every file of ours that a page or a comment names exists", () => {
 });
 
 const isComment = /^\s*(\/\/|\/?\*)/;
-/** A file name, with or without directories. A name with capital letters is a placeholder. */
+/** The name of a .ts or .mjs file, with or without directories. A name with capital letters is a placeholder. */
 const fileName = /(?<![\w.*<-])(?:[\w.-]+\/)*[a-z][a-z0-9-]*(?:\.test)?\.(?:ts|mjs)\b/g;
 
 test("no line of Markdown is longer than 110 characters, except for rows of tables", () => {

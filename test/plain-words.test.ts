@@ -76,7 +76,7 @@ test("no comment begins with Of", () => {
       .filter((path) => !/node_modules|(^|\/)dist\//.test(path))
       .flatMap((path) =>
         [...readFileSync(join(root, path), "utf8").matchAll(/(?:\/\*\*?|^ *\/\/) Of .*/gm)]
-          // The second line of a comment may begin with any word.
+          // A line of a comment after its first one may begin with any word.
           .filter(
             ({ 0: line, index, input }) =>
               line.startsWith("/*") || !/\/\/.*\n *$/.test(input.slice(0, index)),

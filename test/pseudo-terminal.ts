@@ -8,7 +8,7 @@ export type Screen = {
 
 /** A command that runs on a new pseudo-terminal. */
 export type Session = {
-  /** Returns what the command has written to the terminal so far. */
+  /** Returns what the terminal has shown so far, including the echo of typed keys. */
   shown(): string;
   type(keys: string): void;
   /** Resolves when `text` has been shown; colours and bells are ignored. Rejects after ten seconds. */

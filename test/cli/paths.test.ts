@@ -246,7 +246,9 @@ const kinds: Readonly<Record<string, Kind>> = {
 const oddNames = [" -a\n=語 '\"[*]\x1b[31m", "語".repeat(70)];
 
 const denied = "PATH cannot be read: permission denied";
-/** Files without permissions. Root ignores permissions, so for root the program runs as another user. */
+/**
+ * A file, and a directory, without permissions. Root ignores permissions, so for root the program runs as another user.
+ */
 const forbidden: Readonly<Record<string, Kind>> = {
   "a file without permissions": {
     path: "locked.txt",

@@ -48,7 +48,7 @@ test("inspect --report draws the same curve of a training as train --report", as
       expect(bpe(["inspect", of, "--report", path]).code).toBe(0);
       const inspected = dataOf(readFileSync(path, "utf8"));
       expect(inspected.curve).toEqual(trained.curve);
-      // The token counts are stored in one of the pages and computed in the other, and must be equal.
+      // The token counts at the end are stored in one of the pages and computed in the other, and must be equal.
       const [drawn, drew] = await Promise.all([inspected, trained].map((data) => unpack(data.vocabulary)));
       expect(drawn!.merged).toEqual(drew!.merged);
     }

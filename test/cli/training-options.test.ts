@@ -1,4 +1,4 @@
-// Each option of a training gives the same request, whether it is typed, given to the library, or given to Python.
+// The options of a training give the same request, whether they are typed, given to the library, or given to Python.
 import { expect, test } from "bun:test";
 import { readCall } from "../../src/library/library.ts";
 import { commands } from "../../src/main/all-commands.ts";
@@ -8,8 +8,9 @@ import { pythonName } from "../../src/options/python-spelling.ts";
 import { trainingOptions } from "../../src/options/training-table.ts";
 
 /**
- * The value of an option: the texts as typed, one for each time that the option is typed; the value in the library, or
- * null if the library lacks the option; and the value in Python, if it differs from that in the library.
+ * The value of an option: the texts as typed, one for each time that the option is typed, or none for a flag; the value
+ * in the library, or null if the library lacks the option; and the value in Python, if it differs from that in the
+ * library.
  */
 type Row = readonly [typed: readonly string[], value: unknown, python?: unknown];
 const flag: Row = [[], true];

@@ -25,7 +25,7 @@ test("all pages are tested", () => {
 describe("docs/options.md", () => {
   const plain = (text: Message) => messages.spell(text).replaceAll(/[`\\]/g, "").replaceAll(/\s+/g, " ");
   const page = readFileSync(optionsPagePath, "utf8");
-  /** The items of the page's lists: commands, options, and options that exclude each other. */
+  /** The page's paragraphs, and the items of its lists: commands, options, and options that exclude each other. */
   const items = page.split(/\n(?=- |\n)/).map((item) => plain(item.trim().replace(/^- /, "")));
   const itemsOf = (start: RegExp) => items.filter((item) => start.test(item));
 
@@ -87,7 +87,7 @@ describe("docs/options.md", () => {
     }
   });
 
-  /** Returns the commands of a group, as the top of the page lists them. */
+  /** Returns the commands of a group: all commands, or a group that the top of the page lists. */
   function membersOf(group: string): string[] {
     if (group === "all") return commands.map(({ name }) => name);
     const [, list] = new RegExp(`\\*${group}\\* [^;]*?are ([\\w,\\s]+)[;.]`, "i").exec(page)!;

@@ -10,7 +10,7 @@ import { randomNumbers } from "../random.ts";
 //     output                  what the script before it prints; without this block, it may print anything
 //     output numbers aside    the same, but numbers are not compared
 //     # before: CODE          in Python: the script is run again with CODE in place of the next line
-//     …                       in an output: any lines; within a line: any characters
+//     …                       in `output`: any lines; within a line: any characters
 
 export const root = join(import.meta.dir, "..", "..");
 
@@ -93,7 +93,7 @@ export function play(page: string, directory: string, python?: string): Played[]
     });
 }
 
-/** Writes documents with more distinct words than a vocabulary of 32,000 tokens can contain. */
+/** Writes documents of random words, which have enough pairs for a vocabulary of 32,000 tokens. */
 function writeTexts(directory: string): void {
   const random = randomNumbers(28);
   const letters = (count: number) =>

@@ -1,12 +1,12 @@
-// `npm run suite examples -- docs/nightly.md` runs the examples of the page, and writes their output into its output
-// blocks. If no page is named, it does so for all pages.
+// `npm run suite examples -- docs/nightly.md` runs the examples of the page. An output that does not match its output
+// block is written into that block. If no page is named, this is done for all pages with examples.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isShown, play, playedPages, root } from "./play.ts";
 
 const columns = 110;
-/** Formats an output for a page: a line that is too long is cut after a word, and ends in `…`. */
+/** Formats an output for a page: a line that is too long is cut, after a blank if it has one, and ends in `…`. */
 const shown = (printed: string) =>
   printed
     .replaceAll(/[ \t]+$/gm, "")

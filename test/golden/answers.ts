@@ -36,7 +36,7 @@ const printsForPeople = (args: readonly string[]) =>
     !/--(json|csv)\b/.test(args.join(" "))) ||
   args.includes("--help");
 
-/** The names of JSON fields whose values differ from run to run. */
+/** The names of JSON fields whose values differ from run to run, or from build to build. */
 const volatile =
   /^(version|bunVersion|commit|startedAt|endedAt|workingDirectory|timings|\w+Ms|peakMemoryBytes|memoryBytes|estimatedBytes|\w*PerSecond|\d+\/training\.json)$/;
 
@@ -49,7 +49,7 @@ const maskJson = (text: string) =>
     1,
   );
 
-/** Masks what differs from run to run: times, speeds, memory, versions, process ids and the directory. */
+/** Masks what differs between runs or builds: times, speeds, memory, versions, process ids and the directory. */
 export function mask(text: string, directory = ""): string {
   const here = directory === "" ? text : text.replaceAll(directory, "DIR");
   return (
@@ -57,7 +57,7 @@ export function mask(text: string, directory = ""): string {
       .replace(/\d{4}-\d\d-\d\d([T ]\d\d[:-]?\d\d[:-]?\d\d(\.\d+)?Z?)/g, "TIME")
       .replace(/\b(\d+ h )?(\d+ min )?[\d,.]+ (ms|s)\b/g, "TIME")
       .replace(/[\d,.]+( ([kMGT]?B|merges|ids|tokens))?\/s/g, "SPEED")
-      // The summary names these stages only if they take a second or longer, so they are removed.
+      // The short summary names these stages only if they take a second or longer, so they are removed.
       .replace(/, (writing|opening files and numbering tokens) TIME\b/g, "")
       .replace(/[\d,.]+ [kMGT]?B( memory| of memory| at its peak)/g, "SIZE$1")
       .replace(/\b\d+\.\d+\.\d+( \(Bun |, Bun )[\d.]+(, commit (unknown|[0-9a-f]+(-dirty)?))?/g, "VERSION")
@@ -77,7 +77,7 @@ function maskStderr(text: string, directory: string): string {
     .join("\n");
 }
 
-/** Reads an output file. In records, logs and pages, masks what differs from run to run. */
+/** Reads an output file. In records, logs, pages and model cards, masks what differs between runs or builds. */
 export async function fileOutput(path: string, directory: string): Promise<Output> {
   if (statSync(path).size > 64 << 20) {
     const hash = createHash("sha256");
@@ -109,7 +109,7 @@ const maskLog = (text: string, directory: string) =>
     .filter((line) => !/%|left/.test(line))
     .join("\n");
 
-/** Splits a line into arguments like a shell: '…' and "…" may contain anything. */
+/** Splits a line into arguments like a shell: '…' and "…" may contain anything but their own quote. */
 function argumentsOf(line: string): string[] {
   return [...line.matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g)].map(([word]) =>
     word.replace(/'([^']*)'|"([^"]*)"/g, (_, single, double) => single ?? double),

@@ -23,7 +23,7 @@ function wordList(random: Random, count: number, parts: readonly string[]): stri
 
 const eot = "<|endoftext|>";
 
-/** Returns sentences in documents that end at a special token. */
+/** Returns sentences in documents that a special token separates. */
 function english(seed: number, sizeBytes: number, lineEnd = "\n"): string {
   const random = randomSource(seed);
   const words = wordList(random, 3000, syllables);
@@ -46,7 +46,7 @@ function english(seed: number, sizeBytes: number, lineEnd = "\n"): string {
   return text;
 }
 
-/** The first and the last character of each script, and the gap between its words. */
+/** For each script, the first and the last character that are used, and the gap between words. */
 const scripts: readonly (readonly [first: number, last: number, gap: string])[] = [
   [0x61, 0x7a, " "],
   [0xe0, 0xff, " "],

@@ -23,7 +23,7 @@ export function frozenOf(name: string, { args, outputs }: Answer): Frozen {
   return { sums: [name, ...sums].join(" "), texts: texts.length === 0 ? "" : `$ ${args}\n${texts.join("")}` };
 }
 
-/** Indents the lines, and notes a missing newline at the end. */
+/** Indents the lines that are not empty, and notes a missing newline at the end. */
 function indented(text: string): string {
   const ended = text.endsWith("\n") ? text : `${text}⟨no end of line⟩\n`;
   return ended.replace(/^(?=.)/gm, "    ");

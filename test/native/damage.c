@@ -79,7 +79,7 @@ static size_t damage(uint8_t *bytes, size_t size) {
     }
   } else {
     size_t cut = below(2) == 0 ? below((uint32_t)size) : size - below(256) % size;
-    /* Reduces the recorded sizes of parts to what is left, in half of the cases. */
+    /* In about half of the cases, reduces the recorded offsets and sizes of parts to what is left. */
     if (below(2) == 0 && cut > PARTS_AT + 8 * PART_COUNT) {
       for (int part = 0; part < PART_COUNT; part++) {
         uint32_t numbers[2];
@@ -159,7 +159,7 @@ int main(int count, char **arguments) {
     bytes = malloc(size);
     memcpy(bytes, whole, size);
     size_t left = damage(bytes, size);
-    /* Allocates exactly this size, so that a sanitizer notices reads beyond it. */
+    /* Allocates exactly this size, or one byte if it is 0, so that a sanitizer notices reads beyond it. */
     bytes = realloc(bytes, left > 0 ? left : 1);
     if (left > 16) {
       uint32_t checksum = image_crc32(bytes + 16, left - 16);

@@ -76,8 +76,8 @@ static const char *offsets(const Question *question, const uint8_t *text) {
   return error;
 }
 
-/* If the text has more than `ids` ids, cuts it into parts of at most `ids` ids, which overlap by ids / 4, and answers
- * with the start and end of each part. `number` is 4 * ids + FIRST_PART, LAST_PART or ALL_PARTS. */
+/* If the text has more than `ids` ids, cuts it into parts of at most `ids` ids, which overlap by at most ids / 4
+ * tokens, and answers with the start and end of each part. `number` is 4 * ids + FIRST_PART, LAST_PART or ALL_PARTS. */
 static const char *cuts(const Question *question, const uint8_t *text) {
   Ids ids = {0};
   Notes notes = {0};
@@ -235,7 +235,7 @@ int main(int count, char **arguments) {
   }
   Question question;
   while (fread(&question, sizeof question, 1, stdin) == 1) {
-    /* Allocates exactly the size of the text, so that a sanitizer notices reads beyond it. */
+    /* Allocates exactly the size of the text, or one byte if it is 0, so that a sanitizer notices reads beyond it. */
     uint8_t *text = malloc(question.size > 0 ? question.size : 1);
     if (fread(text, 1, question.size, stdin) != question.size) return 2;
     const char *failed = reply(&question, text);

@@ -61,7 +61,7 @@ writeFileSync(corpus, documents.join(special));
 const zstd = at("corpus.txt.zst");
 writeFileSync(zstd, Bun.zstdCompressSync(readFileSync(corpus)));
 
-/** A text with more distinct words than fit into the smallest memory limit. */
+/** A text with more distinct words than fit into the memory limit of program.mjs. */
 const large = at("large.txt");
 writeFileSync(large, Array.from({ length: 3e6 }, (_, n) => ((n * 7919) % 5e7).toString(36)).join(" "));
 
@@ -220,7 +220,8 @@ test("every example in the page and in the declarations type checks, for Node an
     ["--module", "preserve", "--lib", "es2022,dom"],
     ["--module", "preserve", "--customConditions", "browser", "--lib", "es2022,dom"],
   ]) {
-    // The package's build for browsers takes no paths, so code with paths is not checked against it.
+    // The package's build for browsers takes no paths. So code that has paths, or imports "bpe", is not checked
+    // against it.
     const those = more.includes("browser")
       ? names.filter((name) => !/save\(|files: "|"bpe"/.test(readFileSync(join(directory, name), "utf8")))
       : names;

@@ -31,7 +31,7 @@ test("tokens that never occur, intermediate ones, lines of one sign and parts of
     tokenOf("gone", { created: 9, end: 0 }),
     tokenOf("rare", { created: 9, end: 2 }),
     tokenOf("kept", { created: 9, end: 9 }),
-    // This token is as rare as the last pair, but was never absorbed.
+    // This token is rarer than the last pair, but was never absorbed.
     tokenOf("late", { created: 3, end: 3 }),
   ];
   expect(whats(merged, 5)).toEqual([
@@ -62,7 +62,7 @@ test("shares are compared with those of vocabularies of the same size, and what 
   expect(few.map(({ usual }) => usual)).toEqual(["usual ≤ 15 %"]);
   const more = observationsOf({ learned: [...rare, ...kept(1940)], lastPairCount: 5 });
   expect(more.map(({ usual }) => usual)).toEqual(["usual ≤ 20 %"]);
-  // A vocabulary that is smaller than those measured is not judged.
+  // A vocabulary of less than half the smallest measured size is not judged.
   const small = observationsOf({ learned: [...rare, ...kept(300)], lastPairCount: 5 });
   expect(small.map(({ usual, isOdd }) => [usual, isOdd])).toEqual([["", false]]);
 });

@@ -29,7 +29,7 @@ test("rules diverge where naive trainers diverge, and each picks what its naive 
 });
 
 test("rules that count differently diverge without a tie, and on a text without ties no rules diverge", async () => {
-  // HF's trainer reads lines, so a pretoken that crosses a line end becomes two.
+  // HF's trainer reads lines, so a pretoken that crosses line ends becomes several.
   const lines = await compared(`${"\n\n".repeat(9)}${"ab ".repeat(3)}`, 260);
   expect(lines.parting!.isTie).toBe(false);
   const plain = await compared("aaa aaa", 257);

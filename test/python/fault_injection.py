@@ -26,7 +26,7 @@ END = "<|endoftext|>"
 ALPHABET = "aaabbc  \n\tde'stß你好й😀1\u0301"
 #: Only a call that hangs takes this long.
 HANG_SECONDS = 120
-#: The number of rounds in one process. A failure ends only its own process.
+#: The maximum number of rounds in one process. A failure ends only its own process.
 ROUNDS_PER_PROCESS = 20
 LANES = 2
 

@@ -1,5 +1,5 @@
 // Makes two Python environments with the wheel and the packages that it is compared with: dist/python, and
-// dist/python-rc with the release candidate of HF's tokenizers 1.0.
+// dist/python-rc with the release candidate of HF's tokenizers 1.0. If BPE_TEST_CORE is set, makes only the first.
 
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";

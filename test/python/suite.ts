@@ -33,8 +33,7 @@ const core = [
 
 const saidBy = async (environment: string, ...args: string[]) => {
   const python = join(root, "dist", environment, "bin/python");
-  // Runs in this directory, because in the project's root Python would import the sources instead of the installed
-  // package.
+  // Runs in this directory, because Python looks for the modules of tests in the current one.
   const run = Bun.spawn([python, ...args], { cwd: import.meta.dir, stdout: "pipe", stderr: "pipe" });
   const [out, log] = await Promise.all([run.stdout.text(), run.stderr.text()]);
   return { status: await run.exited, text: out + log };

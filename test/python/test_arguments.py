@@ -126,7 +126,7 @@ class Given(unittest.TestCase):
             for call in (cs336.run_train_bpe, cs336.get_tokenizer, cs336.check, cs336.check_encode):
                 for name in inspect.signature(call).parameters:
                     for value in WRONG if name != "_" else ():
-                        # For these parameters, strings are valid paths, and numbers are valid
+                        # For these parameters, strings may be paths, and whole numbers may be
                         # sizes.
                         if (name, type(value)) in (("input_path", str), ("input_path", bytes), ("vocab_size", int)):
                             continue

@@ -18,7 +18,7 @@ const root = resolve(import.meta.dir, "../..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 const pages = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"));
 
-/** Returns the targets of links, except those to other sites and those in code. */
+/** Returns the targets of links, except those to other sites and those in code blocks. */
 const linksOf = (markdown: string) =>
   [...markdown.replaceAll(/^```.*?^```/gms, "").matchAll(/\]\(([^)\s]+)\)/g)]
     .map(([, target]) => target!)

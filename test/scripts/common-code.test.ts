@@ -57,7 +57,7 @@ test.each(Object.entries(linesMax))("%s loads at most its share of the source", 
   const entries = ["main.ts", "main/run.ts", table, command].map(path);
   const loaded = new Set<string>();
   for (const entry of entries) reach(entry, loaded);
-  // Each entry is imported on demand by what is loaded before it.
+  // Each entry after main.ts is imported on demand by one of the loaded files.
   const onDemand = [...loaded].flatMap((file) => importsOf(file).later);
   expect(onDemand).toEqual(expect.arrayContaining(entries.slice(1)));
   const lineCount = [...loaded].reduce(

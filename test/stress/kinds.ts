@@ -111,8 +111,8 @@ async function killSpilling(world: World, random: Random): Promise<Outcome> {
 }
 
 /**
- * The most milliseconds between a signal and the end of a run. The manual promises one second, but scheduling may take
- * longer on a loaded machine.
+ * The most milliseconds between a signal and the end of a run. The manual promises some 0.1 s, but scheduling may take
+ * far longer on a loaded machine.
  */
 const stopMsMax = 3000;
 export let slowestStopMs = 0;

@@ -37,7 +37,7 @@ const words = unitOf("some words, some");
 const letters = unitOf("a");
 const syllables = unitOf("someword");
 
-/** Returns 1 MiB of random letters. With spaces, almost all words are distinct. */
+/** Returns 1 MiB of random letters. With spaces, most words occur only once. */
 function randomUnit(seed: number, hasSpaces: boolean): Uint8Array {
   const random = randomNumbers(seed);
   return Uint8Array.from({ length: 1 << 20 }, () => (hasSpaces && random(8) === 0 ? 32 : 97 + random(26)));

@@ -31,7 +31,7 @@ function fileOf(head: Buffer, frames: readonly Buffer[]): Buffer {
   return Buffer.concat([head, ...parts]);
 }
 
-/** Wild varints: small ones, far too large ones, and one without an end. */
+/** Wild varints: small ones, one that is far too large, and one without an end. */
 const wildVarints = [
   [0],
   [1],

@@ -146,7 +146,7 @@ function makeCorpus(): void {
 /** Files that are missing because mirrors of repositories omit large ones. */
 const lacking: string[] = [];
 
-/** Writes the files of a commit from the mirror. Returns false if there is no mirror, or if it lacks the commit. */
+/** Writes the files of a suite's commit from the mirror. Returns false if there is no such commit or no mirror. */
 function copyFromMirror({ source }: Suite, directory: string): boolean {
   if (mirror === undefined || !("github" in source)) return false;
   const git = ["git", `--git-dir=${join(mirror, source.github.replace("/", "+"), "repo")}`];

@@ -132,8 +132,9 @@ function naiveGroups(ids: readonly number[]): number[][] {
 const named = ["Latin", "Cyrillic", "Greek", "Han", "Hiragana", "Hangul", "Arabic", "Devanagari", "Thai"];
 
 /**
- * Returns the script of a text's first letter or, if the text has only marks, the script of the marks. "another" is a
- * script that is not in `named`; "none" is for any other text.
+ * Returns the script of a text's first letter. A text without letters, numbers, signs and white space, usually one of
+ * marks only, has the script of its characters. "another" is a script that is not in `named`; "none" is for any other
+ * text.
  */
 function naiveScript(text: string): string {
   const isMark = !/[\p{L}\p{N}\p{P}\p{S}\p{White_Space}]/u.test(text);

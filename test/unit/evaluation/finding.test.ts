@@ -4,8 +4,8 @@ import type { Evaluation } from "../../../src/evaluation/evaluation.ts";
 import * as findings from "../../../src/evaluation/finding.ts";
 
 /**
- * Returns an evaluation with these numbers of tokens for each tokenizer and text. Texts are named t0, t1, … and have
- * 100 kB each.
+ * Returns an evaluation with these numbers of tokens for each tokenizer and text. Unless `facts` say otherwise, texts
+ * are named t0, t1, … and have 100 kB each.
  */
 function evaluationOf(
   tokens: Record<string, readonly number[]>,

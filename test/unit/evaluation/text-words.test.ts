@@ -177,7 +177,7 @@ test("letters of scripts without spaces between words are those that Unicode lis
   const unspaced = new RegExp(`[${scripts.join("")}]`, "u");
   const wrong: string[] = [];
   for (let codePoint = 0x400; codePoint < 0x40000; codePoint++) {
-    // Skips the surrogates and plane 1, whose only letters of these scripts are historic ones.
+    // Skips the surrogates and plane 1, whose letters of these scripts are rare, mostly historic ones.
     if (codePoint === 0xd800) codePoint = 0xe000;
     if (codePoint === 0x10000) codePoint = 0x20000;
     const character = String.fromCodePoint(codePoint);

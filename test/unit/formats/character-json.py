@@ -87,7 +87,7 @@ def case(seed):
         decoded = tokenizer.decode(encoding.ids, skip_special_tokens=False)
         starts, ends = ([offset[side] for offset in encoding.offsets] for side in (0, 1))
         answers.append({"text": text, "ids": encoding.ids, "starts": starts, "ends": ends, "decoded": decoded})
-    # The byte tokens are left out, because the file has a tenth of the size without them. The test adds them again.
+    # The byte tokens are left out, so that the file is smaller. The test adds them again.
     own = {token: id for token, id in vocab.items() if not token.startswith("<0x")}
     return {"root": root | {"model": model | {"vocab": own}}, "answers": answers}
 

@@ -24,7 +24,7 @@ function nameOf(regexes: readonly string[]): string | null {
 }
 
 const entries = Object.entries<NamedPattern>(patterns);
-/** Named patterns with the same splits as an earlier one. */
+/** Named patterns with the same regular expressions as an earlier one. */
 const twins: Record<string, string> = { p50k: "r50k", nemotron: "tekken", smollm: "starcoder" };
 
 test("a named pattern is recognized by its own expressions, or by those of other programs", () => {

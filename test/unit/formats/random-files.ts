@@ -37,7 +37,7 @@ function randomStep(random: Random): object {
 const vocab = Object.fromEntries(
   Array.from({ length: 256 }, (_, byte) => [byteCharacters.encode(Uint8Array.of(byte)), byte]),
 );
-/** The merges of each tokenizer. No merge applies across a cut, so the ids show where a text is cut. */
+/** The merges of each tokenizer. No merge applies across a cut, so the ids depend on where a text is cut. */
 const pairs = ["a b", "b a", "Ġ a", "1 2", "a a", "Ã ©", "Ġ Ġ", "s s"];
 pairs.forEach((pair, i) => {
   vocab[pair.replace(" ", "")] = 256 + i;

@@ -17,8 +17,8 @@ import { mergesOf } from "../tokenizer/made-merges.ts";
 const seed = Number(process.env.TEST_SEED ?? 7);
 
 /**
- * Returns a random vocabulary. Many of its tokens have exactly 64 bytes or more, because `TokenBytes` keeps tokens of
- * up to 64 bytes.
+ * Returns a random vocabulary. If it has many merges, some tokens have exactly 64 bytes, and some have more, because
+ * `TokenBytes` keeps tokens of up to 64 bytes.
  */
 function randomVocabulary(seed: number, mergeCount: number, specialTokens: string[]): Vocabulary {
   const random = randomNumbers(seed);

@@ -57,7 +57,7 @@ def case(seed):
     answers = [{"text": text, "ids": processor.encode(text)} for text in texts]
     for answer in answers:
         answer["decoded"] = processor.decode(answer["ids"])
-    # The byte pieces are left out, because the file has a tenth of the size without them. The test adds them again.
+    # The byte pieces are left out, so that the file is smaller. The test adds them again.
     own = [piece for piece in pieces if piece[2] != BYTE]
     settings = {"byteFallback": bytes_too, "unknownText": model.trainer_spec.unk_surface}
     return {"pieces": own, **settings, "addsPrefix": model.normalizer_spec.add_dummy_prefix, "answers": answers}

@@ -113,8 +113,8 @@ test("masks find the same ends as the automaton, up to the position they reach, 
         }
       }
     }
-    // Masks stop early, for example, at invalid bytes and at characters that are cut off. Random text has many of
-    // these, so masks need to reach only a fifth of its bytes.
+    // Masks stop early where the automaton has to read: for example, at invalid bytes and at runs that are longer than
+    // a block. Random text has many such places, so masks need to reach only a fifth of its bytes.
     expect(knownBytes / allBytes).toBeGreaterThan(0.2);
   }
 });

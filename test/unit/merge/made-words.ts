@@ -6,7 +6,7 @@ import { pick, type Random } from "../../random.ts";
 import { wordTableOf } from "../words/generators.ts";
 import type { NaiveWords } from "./naive.ts";
 
-/** Returns words of few letters, with runs, repeats and equal counts. */
+/** Returns words, mostly of few letters, with runs, repeats and equal counts. */
 export function makeWords(random: Random): Map<string, number> {
   const alphabetSize = pick(random, [2, 2, 3, 3, 4, 8, 256]);
   const firstByte = random(250);

@@ -126,7 +126,7 @@ function matchAt(tree: Node, text: readonly number[], start: number): number {
       count === node.max
         ? failed
         : match(node.body, pos, (end) =>
-            // An iteration that matches the empty string ends the repeat.
+            // After the minimum, an iteration that matches the empty string ends the repeat.
             end === pos && count >= node.min ? next(end) : repeat(node, count + 1, end, next),
           );
     if (count < node.min) return again();

@@ -118,7 +118,10 @@ const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 /** An added token that was found: the index of its id, and its size in bytes, including white space that it strips. */
 type FoundAdded = { readonly index: number; byteCount: number };
 
-/** Bytes [start, end) of a text, which became bytes [toStart, toEnd) of its normalized sections. */
+/**
+ * Bytes [start, end) of a text, which became bytes [toStart, toEnd) of the normalized text. Spaces that were put before
+ * sections do not count.
+ */
 type NormalizedStretch = {
   readonly start: number;
   readonly end: number;

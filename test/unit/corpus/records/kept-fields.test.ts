@@ -51,7 +51,7 @@ const refusal = async (lines: readonly string[], fields: readonly keptField.Fiel
 const id = [{ name: "id" }];
 
 /**
- * Returns a number as JSON. A whole number from 2^53 on gets an exponent, because JavaScript's digits of it are
+ * Returns a number as JSON. A whole number beyond ±(2^53 - 1) gets an exponent, because JavaScript's digits of it are
  * inexact, and -0 keeps its sign.
  */
 const numberOf = (value: number) =>

@@ -345,7 +345,7 @@ describe("an invalid Parquet file is an error that says what is wrong", () => {
     for (let run = 0; run < 500; run++) {
       const bytes = whole.slice();
       for (let flips = 1 + chance(3); flips > 0; flips--) {
-        // Half of the damage is in the last 600 bytes, which are metadata, where damage matters most.
+        // Half of the flips are aimed at the last 600 bytes, which are metadata, where damage matters most.
         const at = chance(2) === 0 ? chance(bytes.length) : bytes.length - 1 - chance(600);
         bytes[at] = bytes[at]! ^ (1 << chance(8));
       }
