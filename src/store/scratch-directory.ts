@@ -11,7 +11,8 @@ import * as trustedFiles from "./trusted-files.ts";
 type Problem = { readonly message: string; readonly hint: string };
 
 /**
- * A run's temporary files are in one hidden directory under the given parent, else under $TMPDIR, else under /tmp:
+ * A run's temporary files are in one hidden directory under the given parent or else under the system's directory for
+ * such files ($TMPDIR, or usually /tmp):
  *
  *   .bpe-XXXXXX/lock     locked by the run (flock) while the run is alive
  *   .bpe-XXXXXX/…        the run's files

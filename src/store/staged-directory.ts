@@ -33,8 +33,7 @@ const changedTargetCodes = new Set(["ENOTEMPTY", "EEXIST", "ENOTDIR", "ENOENT"])
 const attemptsMax = 100;
 
 /**
- * Replaces what is at the path on a file system that cannot exchange two paths. Between the two renames, nothing is at
- * the path.
+ * Replaces what is at the path, where two paths cannot be exchanged. Between the two renames, nothing is at the path.
  */
 function replaceInTwoSteps(staged: string, place: Place, formerKind: outputLock.HiddenKind): string {
   const path = pathOf(place);
@@ -192,8 +191,8 @@ class StagedDirectory {
   }
 
   /**
-   * Flushes the result to the device, then moves it to its place: in one step, or in two where the file system cannot
-   * exchange two paths.
+   * Flushes the result to the device, then moves it to its place: in one step, or in two where paths cannot be
+   * exchanged.
    */
   publish({ keepCount, exchangePaths = exchange }: PublishOptions = {}): FormerResults {
     outputLock.tryWrite(this.place.typed, () => this.flushFiles());

@@ -30,7 +30,7 @@ export type RunInput = {
 
 /** An output, as it was before the run wrote anything. */
 type Place = RunOutput & {
-  /** The output's present or future path, with links resolved. */
+  /** The output's present or future path, with links resolved; empty for an open descriptor. */
   readonly real: string;
   /**
    * The identities (device and inode) of the file or directory and, if a directory is replaced, of the files and
@@ -74,7 +74,8 @@ export class WrittenPlaces {
   }
 
   /**
-   * Throws if writing an output could harm an input of the run, or if an output directory or a cache contains an input.
+   * Throws if writing an output could harm an input of the run, or if an output directory or a cache contains an input
+   * other than standard input.
    */
   refuseOverlap(read: readonly RunInput[]): void {
     if (this.places.length === 0) return;
@@ -87,8 +88,8 @@ export class WrittenPlaces {
   }
 
   /**
-   * Refuses a file, a log or a cache that is inside another output: a cache, or a directory that is replaced. Also
-   * refuses a log that is itself another output. Standard output is never refused.
+   * Refuses a file, a log or a cache that is inside, or the same as, another output: a cache, or a directory that is
+   * replaced. Also refuses a log that is itself another output. Standard output is never refused.
    */
   refuseNesting(): void {
     for (const place of this.places.filter(({ kind, path }) => kind !== "directory" && path !== 1)) {

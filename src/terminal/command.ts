@@ -33,7 +33,7 @@ export type Command = {
   readonly options: optionTables.Options;
   /**
    * Examples for help, of which the first is the simplest. A topic of help shows those examples that use one of the
-   * topic's options.
+   * topic's options, if there are any.
    */
   readonly examples: readonly Example[];
   /** Loads the code that runs the command. Left out for `completions`, whose code src/main/run.ts loads. */

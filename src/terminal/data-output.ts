@@ -127,7 +127,9 @@ class StreamWriter implements ByteSink {
     this.isFile = isRegularFile(fd);
   }
 
-  /** Writes the chunk to a file, or queues a copy of it for a pipe. Throws the error of an earlier chunk. */
+  /**
+   * Writes the chunk to a file, or queues a copy of it for a pipe or a device. Throws the error of an earlier chunk.
+   */
   write(chunk: Uint8Array): void {
     if (this.error !== null) throw this.error;
     if (this.isFile) {

@@ -1,7 +1,7 @@
 import { formatBytes, formatClock, formatSeconds, groupDigits } from "#bytes";
 import type { StageProgress } from "#jobs";
 
-// Progress of a long run: a bar on a terminal, a line for each stage elsewhere, JSON lines for programs.
+// Progress of a long run: a bar on a terminal, lines of text elsewhere, JSON lines for programs.
 
 /**
  * How progress is shown. `log` is for the file of `--log-file`: it writes the lines of `plain` without the program's
@@ -26,7 +26,7 @@ export type ProgressDisplay = {
 
 /** The milliseconds after which the progress of a stage is shown again. */
 const intervalMs = { bar: 100, plain: 600_000, json: 500, log: 600_000 };
-/** The milliseconds from the start of a stage until its progress is first shown. */
+/** The milliseconds from a stage's first report until its progress is first shown. */
 const silentMs = { bar: 500, plain: 600_000, json: 0, log: 600_000 };
 /** The shortest stage, in milliseconds, that gets its own line. */
 const lineMsLeast = 1000;

@@ -49,8 +49,8 @@ const codes = { bold: "1", red: "1;31", yellow: "1;33", cyan: "36" };
 export type Styles = Readonly<Record<keyof typeof codes, (text: string) => string>>;
 
 /**
- * Returns the styles for text that goes to `fd`. They do nothing if there is no terminal, if NO_COLOR is set, or if
- * TERM is dumb.
+ * Returns the styles for text that goes to `fd`. They do nothing if there is no terminal, if NO_COLOR is set and not
+ * empty, or if TERM is dumb.
  */
 export const stylesFor = (fd: Descriptor): Styles =>
   process.env.NO_COLOR || isDumb() || !isTerminal(fd) ? plainStyles : colourStyles;

@@ -22,7 +22,7 @@ export const readSupplements = async ({
   specialTokensAsText,
 });
 
-/** Finds the tokenizer that `--tokenizer` names, without reading its files. Adds what `readSupplements` returns. */
+/** Finds the tokenizer that `--tokenizer` names, without loading it. Adds what `readSupplements` returns. */
 export const tokenizerOf = async (asked: Asked) => ({
   ...findTokenizer(asked.tokenizer!),
   ...(await readSupplements(asked)),

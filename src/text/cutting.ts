@@ -141,8 +141,8 @@ export function canBeCut(cutting: Cutting): boolean {
 
 /**
  * Whether a text can be cut into ranges by its bytes: either `canBeCut` is true, or normalization is the only obstacle,
- * and all added tokens are found before it. In the second case, a cut is possible only between characters that
- * normalization does not change.
+ * and all added tokens are found before it. In the second case, a cut is possible at an added token, and otherwise only
+ * between characters that normalization does not change.
  */
 export function canBeCutSafely(cutting: Cutting): boolean {
   const isOnlyNormalized =

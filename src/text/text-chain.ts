@@ -89,7 +89,7 @@ export class TextChain {
   }
 
   /**
-   * The bytes of memory to claim for the pending text. They are more than its own bytes, because bytes that wait for
+   * The bytes of memory to claim for the pending text. They may be more than its own bytes, because bytes that wait for
    * their normal form count 16 times: sorting a run of combining marks takes that much memory.
    */
   get waitingBytes(): number {
@@ -172,7 +172,7 @@ export class TextChain {
     }
   }
 
-  /** The number of bytes on each side of a position that decide whether it is a safe cut. */
+  /** The number of bytes on each side of a position that suffice to decide whether it is a safe cut. */
   get cutReach(): number {
     return this.usesWindows
       ? this.madeSections.kernel.exports.windowReach()

@@ -6,7 +6,7 @@ import type { chatTemplateNames } from "./chat-template-names.ts";
  */
 export type ChatTemplate = {
   readonly template: string;
-  /** Special tokens that the template writes. */
+  /** Special tokens that the template writes, other than `bos`. */
   readonly specialTokens: readonly string[];
   /** The special token that ends a turn, and with it the generation. */
   readonly endOfTurn: string;
@@ -90,7 +90,7 @@ const gemma: ChatTemplate = {
   pad: "<pad>",
 };
 
-/** Tools are rendered as in Llama 3.1, where a message calls at most one tool. */
+/** Tool calls are rendered as in Llama 3.1, where a message calls at most one tool. */
 const llama3: ChatTemplate = {
   template: [
     "{{- bos_token -}}",

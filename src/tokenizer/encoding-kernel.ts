@@ -197,7 +197,7 @@ export function placeInKernel({ exports, memory }: kernels.Kernel, placed: Place
 
 const copiedIdsMax = scaled(32, 2);
 
-/** The longest text: positions are signed 32-bit integers. */
+/** The longest text with its padding: positions are signed 32-bit integers. */
 const longestTextBytes = 2 ** 31 - 1;
 
 /** Merges one pretoken at a time, for queries about a tokenizer. */
@@ -208,13 +208,16 @@ export class WordMerger {
     this.kernel = new EncodingKernel(model, false);
   }
 
-  /** Returns the ids of a pretoken, or of a part of one. The next call overwrites them. */
+  /**
+   * Returns the ids of a pretoken or, if the model has no whole tokens, of a part of one. The next call overwrites
+   * them.
+   */
   merge(bytes: Uint8Array): Int32Array {
     this.kernel.reserveText(bytes.length).bytes.set(bytes);
     return this.kernel.merge(bytes.length);
   }
 
-  /** Whether bytes [start, end), as one pretoken or a part of one, become this token. */
+  /** Whether bytes [start, end), merged as by `merge`, become this token. */
   mergesTo(id: number, bytes: Uint8Array, start: number, end: number): boolean {
     copyBytes(bytes, start, end, this.kernel.reserveText(end - start).bytes, 0);
     return this.kernel.mergesTo(id, end - start);

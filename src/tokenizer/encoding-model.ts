@@ -18,7 +18,10 @@ export type EncodingModel = {
   readonly merges: RankedMerges;
   /** Every id of the model is less than this number. */
   readonly idLimit: number;
-  /** Whether some byte has no id. Encoding drops such bytes, and their neighbours become adjacent. */
+  /**
+   * Whether some byte has no id. Encoding drops such a byte, unless it is part of a character with a token, and its
+   * neighbours become adjacent.
+   */
   readonly dropsBytes: boolean;
   /**
    * Tokens of at least two bytes that merging their bytes does not produce; null if there are none. A pretoken that
@@ -66,7 +69,7 @@ export type RankedMerges = {
 export type ModelParts = {
   readonly byteIds: Int32Array;
   readonly merges: RankedMerges;
-  /** An upper bound of all ids. Defaults to the largest id. */
+  /** An upper bound of all ids. Defaults to the largest id of bytes, merges and whole tokens. */
   readonly idMax?: number;
   /** The ids of `EncodingModel.wholeTokens`, by the bytes of these tokens as Latin-1 text. */
   readonly wholeTokens?: ReadonlyMap<string, number>;
@@ -91,7 +94,7 @@ function largestIdOf({ byteIds, merges: { left, right, merged }, wholeTokens }: 
   return [byteIds, left, right, merged, wholeIds].reduce((max, ids) => Math.max(max, maxOf(ids)), 0);
 }
 
-/** Returns the largest number; 0 if there are none. `Math.max(...numbers)` would fail for a long array. */
+/** Returns the largest number, or 0 if none is above 0. `Math.max(...numbers)` would fail for a long array. */
 export function maxOf(numbers: ArrayLike<number>): number {
   let max = 0;
   for (let i = 0; i < numbers.length; i++) max = Math.max(max, numbers[i]!);
@@ -149,7 +152,7 @@ const readAheadBytes = 8;
 /** Functions that return the size of a model's or a token table's head, with the fields that the kernel fills in. */
 type HeadSizes = Pick<kernels.Kernel["exports"], "modelHeadBytes" | "tokenTableHeadBytes">;
 
-/** Returns the number of bytes that `placeModel` writes. */
+/** Returns the number of bytes that `placeModel` needs. */
 export function placedModelBytes(placed: PlacedModel, sizes: HeadSizes): number {
   const placing = new Placing(sizes, undefined, 0);
   placeFields(placing, placed);

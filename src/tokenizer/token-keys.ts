@@ -2,8 +2,8 @@ import { byteCharacters, escapeBytes } from "#bytes";
 import * as tokenTables from "./token-table.ts";
 import { allAddedTokens, type TokenizerParts } from "./tokenizer-parts.ts";
 
-// Keys of tokens in HF's files. The key of an added token is its text. The key of any other token is its bytes in
-// byte-to-character form, such as "Ġthe" for " the".
+// Keys of tokens in HF's files. The key of an added token, and of a token in `rawIds`, is its text. The key of any
+// other token is its bytes in byte-to-character form, such as "Ġthe" for " the".
 
 /** Returns the key of each id; an empty string for an id without a token. */
 export function byId(parts: TokenizerParts): string[] {

@@ -72,8 +72,8 @@ export const allAddedTokens = ({
 }: TokenizerParts): readonly AddedToken[] => [...addedTokens, ...controlTokens];
 
 /**
- * Returns the id of the special token that ends documents: the one with this name or, without a name, a well-known one;
- * undefined if there is none. Throws a UserError if no special token has this name.
+ * Returns the id of the added token that ends documents: the one with this name or, without a name, a well-known one;
+ * undefined if there is none. Throws a UserError if no added token has this name.
  */
 export function findDocumentEndId(parts: TokenizerParts, name?: string): number | undefined {
   const end = name ?? findDocumentEnd(allAddedTokens(parts).map(({ content }) => content));
@@ -81,8 +81,8 @@ export function findDocumentEndId(parts: TokenizerParts, name?: string): number 
 }
 
 /**
- * Returns the id of the special token with this text. If there is none, throws a UserError, in which `use` says what
- * the token is for.
+ * Returns the id of the added token with this text. If there is none, throws a UserError, in which `use` says what the
+ * token is for.
  */
 export function specialTokenId(parts: TokenizerParts, text: string, use = "to append"): number {
   const tokens = allAddedTokens(parts);

@@ -236,7 +236,8 @@ export const firstMerges = ({ mergeCount, left, right }: LearnedPairs, count: nu
  *   " t"        the bytes of " t", if " t" is learned           known after training: failed run
  *
  * The last case is rare: special tokens are cut out of the corpus, so " t" is only learned from word counts of another
- * run. `huggingface` forbids none of these, because HF's trainer does not: the string keeps the id that it has.
+ * run, or from text that normalization changes. `huggingface` forbids none of these, because HF's trainer does not: the
+ * string keeps the id that it has.
  */
 
 /**

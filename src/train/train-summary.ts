@@ -177,7 +177,10 @@ type LearnedFromIds = {
   readonly documentCounts: readonly number[];
 };
 
-/** Returns the summary of `bpe ids train`. Its rows are the same in the full and in the short form. */
+/**
+ * Returns the summary of `bpe ids train`. The full and the short form have the same rows, but the short one may leave
+ * out names of files.
+ */
 export function idsSummary(
   { alphabetSize, mergeCount, symbolCount, tokenCount, documentCounts }: LearnedFromIds,
   record: Pick<trainingRecords.Ids, "timings" | "peakMemoryBytes" | "files">,

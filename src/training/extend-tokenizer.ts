@@ -230,7 +230,7 @@ function extendedParts(
   const addedTokens = [...parts.addedTokens, ...changes.newSpecials(extension)];
   const { pattern, normalization, addsPrefixSpace, description } = parts;
   const resolved = { name: description.patternName, sources: description.patternSources, compiled: pattern };
-  // Files of these formats hold neither a pattern nor special tokens.
+  // Files of these formats state neither a pattern nor which tokens are special.
   const isBare = format.name === "gpt2" || format.name === "tiktoken";
   const options = isBare
     ? { pattern: resolved, specialTokens: addedTokens.map(({ content, id }) => ({ text: content, id })) }

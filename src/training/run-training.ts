@@ -48,7 +48,10 @@ export type TrainingHost = {
   readonly warn: (warning: warnings.Warning) => void;
   readonly report: Report;
   readonly guard: stagedFile.Guard;
-  /** Checks that the outputs can be written, and locks them. Returns a function that unlocks them. */
+  /**
+   * Checks that the outputs can be written, and locks them. Returns a function to call at the end, which may unlock
+   * them.
+   */
   readonly lock: (directory: string | undefined, files: readonly string[]) => Promise<() => void>;
   /** Finds the named inputs. None of them may be an output of the run. */
   readonly find: (

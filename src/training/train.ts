@@ -72,7 +72,7 @@ export async function train<B extends Base | null>(
     mergeMs: mergedMs - countedMs,
   } as TrainedOf<B>;
 
-  // 4. Write the tokenizer's files, which replace the former ones atomically.
+  // 4. Write the tokenizer's files, which replace the former ones.
   await run.write?.(trained);
 
   // 5. Store in the cache what the next training on this corpus can use.

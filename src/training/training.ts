@@ -263,8 +263,8 @@ const ownSeparators = ({ specialTokensAsText }: AskedCutting, { recorded }: Foun
 
 /**
  * Returns how to cut text for a base. Documents end at the special tokens that ended them in the base's training, and
- * at the requested ones. If none are requested, and word counts state special tokens, documents end only at the stated
- * ones.
+ * at the requested ones. If none are requested, and word counts state their options, documents end only at the special
+ * tokens among these.
  */
 function cuttingOfBase(
   asked: RequestedTraining,

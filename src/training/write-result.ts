@@ -96,7 +96,7 @@ export async function writeProduct<Fields extends object>(
 }
 
 export type WrittenFiles = {
-  /** The names of all files, including the record. */
+  /** The names of all files but images, including the record. */
   readonly names: readonly string[];
   /** The SHA-256 of each file but the record, in hex, by name. */
   readonly sha256: Readonly<Record<string, string>>;

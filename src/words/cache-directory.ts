@@ -27,7 +27,7 @@ import type { CountsOptions } from "./counts-format.ts";
  *   bpe-OUTPUT.result                  the sources and the files of an output (`Result`)
  *
  * SIZE is in bytes. OPTIONS, GROUP, ID and OUTPUT are 16 hexadecimal digits. While a file is being written, it is in a
- * hidden directory of its process.
+ * hidden directory of its process; the directory of a dead process is removed.
  */
 export const indexName = "bpe-index";
 export const sumName = (group: string, id: string) => `bpe-${group}-${id}.sum`;

@@ -262,7 +262,7 @@ export function* sumOfEntries(
   options: CountsOptions,
 ): Generator<undefined, WordTable> {
   // Each table in `tables` has at least twice as many words as the next one. A table that breaks this rule is merged
-  // with the one before, so a word is copied only about log2(table count) times.
+  // with the one before. So if tables share few words, a word is copied only about log2(table count) times.
   const tables: WordTable[] = [];
   for (let first = 0; first < paths.length; first += entriesAtOnce) {
     tables.push(yield* sumAtOnce(paths.slice(first, first + entriesAtOnce), options));

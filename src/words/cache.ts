@@ -40,7 +40,7 @@ export type Plan = {
 
 /**
  * Returns the plan with the fewest contents to count. Among several such plans, returns the one that reads the fewest
- * files.
+ * files; an entry that is added twice counts twice.
  *
  * @param wanted the contents of the inputs, with their numbers of occurrences
  */

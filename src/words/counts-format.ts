@@ -371,8 +371,8 @@ function writeVarint(frame: Uint8Array, end: number, number: number): number {
 export type ReadBytes = (into: Uint8Array) => number;
 
 /**
- * The size of the first read of a frame. If a damaged frame claims a huge size, reading reaches the end of the file
- * before much memory is allocated.
+ * The size to which the buffer first grows for a large frame. If a damaged frame claims a huge size, reading reaches
+ * the end of the file before much memory is allocated.
  */
 const firstReadBytes = scaled(1 << 20, 16);
 

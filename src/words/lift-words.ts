@@ -12,7 +12,7 @@ export type LiftedWords = {
   /** How often each id of the model occurs in the pretokens. */
   readonly idCounts: Float64Array;
   /**
-   * Whether the words are gone: merging from the records of `toRecords` overwrites them, because it uses the same
+   * Whether the counter has no words. Merging from the records of `toRecords` overwrites them, because it uses the same
    * memory.
    */
   readonly isConsumed: boolean;

@@ -44,8 +44,9 @@ export async function openAndSettle<T extends CutSettings>(
 }
 
 /**
- * Throws a UserError if a file does not say how its words were counted, and the caller does not, either. Also throws
- * one if the files disagree on the order of the special tokens and the caller gives none.
+ * Throws a UserError if a file does not say how its words were counted, unless the caller gives pattern and special
+ * tokens, or `like`. Also throws one if the files disagree on the order of the special tokens and the caller gives
+ * neither special tokens nor `like`.
  */
 function checkStated({ withoutHeader, reordered }: CountsFiles, asked: AskedCounts): void {
   const [knowsPattern, knowsTokens] = [asked.pattern, asked.specialTokens].map(

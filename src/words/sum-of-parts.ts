@@ -152,7 +152,7 @@ export function* reduceSources(
 /** The maximum number of sources that are open at once. */
 const sourcesAtOnce = () => Math.max(2, Math.min(wantedSourceCount, machine.openFilesMax() - otherFiles));
 
-/** The number of sources that are open if the system allows it. Their frames take 40 MB. */
+/** The number of sources that are open if the system allows it. Their frames take some 34 MB. */
 const wantedSourceCount = scaled(512, 3);
 /** The number of other files that the program has open, or may open. */
 const otherFiles = 64;

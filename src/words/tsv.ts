@@ -194,7 +194,9 @@ function byteOfPair(first: number, second: number): number {
   return codePoint < 0x80 ? -1 : byteCharacters.byteOf(codePoint);
 }
 
-/** Parses the digits at bytes [start, end); NaN if they are not a whole number below 2^53. */
+/**
+ * Parses the digits at bytes [start, end); NaN if they are not a whole number below 2^53, or if there are 40 or more.
+ */
 function parseCount(bytes: Uint8Array, start: number, end: number): number {
   const length = end - start;
   if (length === 0 || length >= shownBytesMax) return Number.NaN;

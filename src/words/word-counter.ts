@@ -463,7 +463,7 @@ export class WordCounter {
 
 /**
  * Slices are added up kind by kind: once all threads have added the words of a kind, the tables of that kind are
- * released. So memory hardly grows. The kind with the fewest words comes first.
+ * released. So memory hardly grows. The kind that usually has the fewest words comes first.
  */
 const kindsInRounds = [kinds.long, kinds.short, kinds.middle] as const;
 export const sliceRounds = kindsInRounds.length;
@@ -507,8 +507,8 @@ const leastShortBytes = 2.8;
 const tableWordBytes = 24;
 
 /**
- * Upper bounds for a text: of its distinct words of each kind, and of the bytes of the long words' records. The largest
- * record in relation to its word has 40 bytes, for a word of 17 bytes.
+ * Upper bounds for a text of at least 1 MB: of its distinct words of each kind, and of the bytes of the long words'
+ * records. The largest record in relation to its word has 40 bytes, for a word of 17 bytes.
  */
 const mostWords = (textBytes: number) => ({
   keyCounts: [textBytes / leastShortBytes, textBytes / 8, textBytes / 16],

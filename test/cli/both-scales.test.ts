@@ -124,7 +124,10 @@ class Sides {
   }
 }
 
-/** Returns the contents of files by name, without caches, compact counts, and JSON other than tokenizer.json. */
+/**
+ * Returns the contents of files by name, without empty files, caches, compact counts, and JSON other than
+ * tokenizer.json.
+ */
 async function contents(directory: string): Promise<Record<string, unknown>> {
   const names = readdirSync(directory, { recursive: true, encoding: "utf8" })
     .filter(

@@ -706,7 +706,7 @@ test("a tokenizer that was just trained has no errors and no warnings", () => {
 });
 
 test("every check has damages, and the schema has every check", () => {
-  // These checks need --text, so no damage of a tokenizer triggers them.
+  // These checks examine a text or the training corpus, so no damage here triggers them.
   const others = ["one-document-tokens", "costly-scripts", "unlike-corpus", "rare-tokens"];
   expect([...Object.keys(damages), ...others].sort()).toEqual(Object.keys(checks).sort());
   const schema: Schema = JSON.parse(readFileSync(join(root, "docs/diagnosis.schema.json"), "utf8"));

@@ -97,8 +97,8 @@ describe("bpe eval", () => {
     const ofOne = linesOf(named[0]!, ...two.slice(2), "--measure", "all");
     expect(ofOne[1]!.trim().split(/ +/)).toEqual(["better", "en", "el", "(all)"]);
     expect(ofOne.at(-3)).toMatch(/^vocabulary, tokens +- +- +- +\d+$/);
-    // With one text, measures that compare texts are left out. The columns of many tokenizers are headed by numbers,
-    // which a legend explains.
+    // With one text, measures that compare texts are left out. With many tokenizers, measures are columns headed by
+    // numbers, which a legend explains.
     const ofText = linesOf(...named, "--text", english, "--measure", "all");
     expect([ofText.length, ofText.some((line) => line.startsWith("Gini"))]).toEqual([2 + 14 + 3, false]);
     const many = Array.from({ length: 9 }, (_, n) => `tokenizer-${n}=${tokenizers.gpt2}`);
@@ -155,7 +155,7 @@ describe("bpe eval", () => {
     expect(flat[3]).toMatch(/^tokens +lower( +\d+){3}$/);
   });
 
-  test("all measures are one table, also of many tokenizers, which then have numbers", () => {
+  test("all measures are one table, also of many tokenizers; the measures then have numbers", () => {
     const many = Array.from({ length: 8 }, (_, n) => `tokenizer-${n}=${tokenizers.gpt2}`);
     for (const texts of [[english], [`en=${english}`, `el=${greek}`]]) {
       const lines = linesOf(...many, "--text", ...texts, "--measure", "all");

@@ -157,7 +157,7 @@ describe("files of ids", () => {
     const { output } = train([corpus], "-n", "+30");
     const encode = (path: string, ...options: string[]) =>
       bpe(["ids", "encode", path, "--tokenizer", output, "-q", ...options]);
-    // Read as 32-bit ids, these would also belong to the alphabet.
+    // Read as 32-bit ids, all but the last would be ids of tokens.
     const ids = Uint16Array.of(1, 0, 2, 0, 0, 1, 3, 0, 4, 1, 0, 1, 2, 0, 5, alphabet - 1);
     const raw = put(home, "raw.bin", new Uint8Array(ids.buffer));
     const expected = encode(put(home, "lines.txt", `${ids.join(" ")}\n`)).stdout;

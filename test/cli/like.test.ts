@@ -43,7 +43,7 @@ const bytes = bpe(["train", corpus, "-n", "256", "--compat", "huggingface", "-o"
 expect(bytes.code).toBe(0);
 const alphabet = JSON.parse(readFileSync(join(home, "bytes/vocab.json"), "utf8"));
 
-/** A tokenizer with the tokens of 256 bytes and `<unk>`, which is in the vocabulary but no added token. */
+/** A tokenizer whose vocabulary has the 256 bytes and `<unk>`, which is no added token. */
 const plain = {
   version: "1.0",
   truncation: { direction: "Right", max_length: 100, strategy: "LongestFirst", stride: 0 },

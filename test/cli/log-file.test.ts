@@ -64,7 +64,7 @@ test("the last line describes a failure: an error of the system or the command l
     stdin: "pipe",
     stderr: "ignore",
   });
-  // More than a pipe can buffer: when the write returns, the run has counted some of it.
+  // More than a pipe can buffer: when `flush` returns, the run has read some of it.
   run.stdin.write("some words in a stream without an end ".repeat(1e5));
   await run.stdin.flush();
   await Bun.sleep(1100);
