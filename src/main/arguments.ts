@@ -63,8 +63,8 @@ export function parseInvocation(command: CommandSpec, typed: readonly string[]):
 }
 
 /**
- * Whether standard input is read: the command can read it, a file is needed but none is named, and it is a pipe or a
- * file.
+ * Whether standard input is read although `-` is not typed: the command can read it, a file is needed but none is
+ * named, and standard input is a pipe or a file.
  */
 function readsPipe(command: CommandSpec, files: readonly string[], options: Invocation["options"]): boolean {
   if (!command.readsPipe || files.length > 0 || needsNoFile(command, options)) return false;
@@ -153,8 +153,8 @@ type ReadOption = {
 };
 
 /**
- * Thrown for an unknown option. `shown` is the option as typed, without a value. `argument` is the whole argument,
- * which may hold several short options.
+ * Thrown for an unknown option. `shown` is the option as typed, without a value. For a short option, `argument` is the
+ * whole argument, which may hold several of them. For a long one, it equals `shown`.
  */
 export class UnknownOption extends Error {
   constructor(
@@ -211,7 +211,7 @@ export function refuseTypedText({ name }: CommandSpec, { files, options, typed }
   const text = files.find((file) => isText.test(file) && doesNotExist(file));
   if (text === undefined) return;
   const rest = typed.filter((word) => !files.includes(word));
-  // A long text is not repeated in the message.
+  // A long text is not repeated in the hint.
   const all = files.join(" ");
   const shown = /^.{1,100}$/.test(all) ? all : "TEXT";
   const explain = ["bpe", "explain", options.text("tokenizer")!, shown];

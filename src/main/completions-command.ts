@@ -49,7 +49,7 @@ const operandOf = ({ fileWords = [] }: CommandSpec): Completed => ({
   path: fileWords.length > 0 ? null : "file",
 });
 
-/** The words that may follow `bpe COMMAND --help` and `bpe help COMMAND`. */
+/** The words that are suggested after `bpe COMMAND --help` and `bpe help COMMAND`. */
 const topicWords = (command: CommandSpec) => [...topicsOf(command), "all"].join(" ");
 
 const firstNames = firstWords.join(" ");
@@ -244,7 +244,7 @@ function zshCase(command: CommandSpec): string {
       ;;`;
 }
 
-/** Returns the specification of an option: `'(-n --vocab-size)'{-n+,--vocab-size=}'[all tokens]:N: '` */
+/** Returns the specification of an option: `'(-n --vocab-size)'{-n+,--vocab-size=}'[vocabulary size]:N: '` */
 function zshOption(option: optionTables.Option, command: CommandSpec): string {
   const { name, short, description } = option;
   const { repeatable, value } = option.kind;

@@ -34,7 +34,7 @@ export function helpText(command?: CommandSpec | string, about?: string): string
   return option === undefined ? topicHelp(command, about, page) : optionHelp(command, option, page);
 }
 
-/** The width of a page, and the style of its headings. */
+/** The width of a page, and the styles of its text. */
 type Page = { readonly columns: number; readonly styles: styling.Styles };
 
 export function programHelp(page: Page): string {
@@ -70,7 +70,10 @@ function groupHelp(group: string, page: Page): string {
   ]);
 }
 
-/** Shows the common options of a command, and as much of its description and as many examples as fit a screen. */
+/**
+ * Shows the common options of a command, its details, and as many examples as fit a screen. If not even one example
+ * fits, shows the short description instead of the details, and one example.
+ */
 export function commandHelp(command: CommandSpec, page: Page): string {
   const { description, details, examples } = command;
   const shown = topicsOf(command).flatMap((topic) =>
@@ -106,7 +109,10 @@ const row = (option: optionTables.Option): Row => ({
 const filesRow = ({ files, filesDescription }: CommandSpec): Row[] =>
   filesDescription === undefined ? [] : [{ label: files, text: filesDescription }];
 
-/** The width of the column of labels in `commandHelp`. A longer label pushes its own description to the right. */
+/**
+ * The width of the column of labels in `commandHelp`. A longer label pushes its own description to the right, or to the
+ * next line.
+ */
 const labelColumns = ({ options }: CommandSpec): number =>
   Math.min(
     labelColumnsMax,
@@ -152,7 +158,7 @@ export function optionHelp(command: CommandSpec, option: optionTables.Option, pa
   ]);
 }
 
-/** Returns the option with this name, which may be typed with or without dashes. */
+/** Returns the option with this name. A long name may be typed without its dashes. */
 const findOption = ({ options }: CommandSpec, typed: string): optionTables.Option | undefined =>
   options.find(({ name, short }) => [name, `--${name}`, `-${short}`].includes(typed));
 
@@ -273,7 +279,7 @@ export function wrapCommand(command: string, columns: number): string[] {
     }
     line += ` ${part}`;
   };
-  // Quoted text is not split.
+  // Text in single quotes is not split.
   for (const [part] of command.matchAll(/(?:-{1,2}[a-z][^ ]* (?![-|&>]))?(?:'[^']*'|[^ '])+/g)) {
     if (indent + part.length + " \\".length <= columns) put(part);
     else for (const [word] of part.matchAll(/(?:'[^']*'|[^ '])+/g)) put(word);

@@ -56,7 +56,7 @@ const framedBlock =
 const frame = /^(?:\x1b\[2m)?(?:│|\|) (?:\x1b\[0m)?/gm;
 
 /**
- * Replaces links to files with text. A link to a page of the manual becomes the name by which `bpe help` shows that
+ * Replaces links to files with text. For a page of the manual, the text has the name by which `bpe help` shows that
  * page. For other files, which exist only in the sources, the text says so.
  *
  * @param directory the document's directory, relative to the root of the sources

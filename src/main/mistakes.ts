@@ -13,8 +13,8 @@ import { commands, firstWords, secondWordsOf } from "./all-commands.ts";
 import { named } from "./arguments.ts";
 import type { CommandSpec } from "./command-spec.ts";
 
-// Errors about unknown names, with suggestions. This file is loaded only if there is a mistake, because suggestions
-// need all commands.
+// Errors about unknown commands and options, with suggestions. This file is loaded on demand, because suggestions need
+// all commands.
 
 /** Returns the error for an unknown option; the parameters are those of `UnknownOption`. */
 export function unknownOption(command: CommandSpec, shown: string, argument = shown): UserError {

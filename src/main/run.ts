@@ -78,8 +78,8 @@ export async function run(typed: readonly string[]): Promise<number> {
     const written = (await codeForPaths()).checkRunPaths(command, invocation);
     const spelling = await spellingFor(command, invocation.options);
     const outputOptions = { ...readOutputOptions(invocation, typed), written, spelling };
-    // Until the log is open, errors are not written to it, because each write would try to open the file again, and
-    // might create it.
+    // From here on until the log is open, errors are not written to it, because each write would try to open the file
+    // again, and might create it.
     output = new Output({ ...guessed, log: undefined });
     const ownOutput = new Output(outputOptions);
     ownOutput.openLog();

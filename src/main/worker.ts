@@ -1,4 +1,5 @@
-// Entry of every worker: the first message names the worker's job, whose code handles all other messages.
+// Entry of every worker (under Node, node-worker.ts imports it): the first message names the worker's job, whose code
+// handles all other messages.
 
 import { jobs, type taskRunner } from "#jobs";
 import type { JobName } from "#runtime";

@@ -31,9 +31,9 @@ export type Base = Seeds & {
 
 /** The seed tokens of an extension. */
 export type Seeds = {
-  /** The merges of the seed tokens, in ids of the base and the ids that follow them. */
+  /** The merges of the seed tokens, in ids of the base; merge k makes the number `idLimit` + k. */
   readonly seedMerges: readonly TokenPair[];
-  /** Seed tokens that the base already has. */
+  /** Seed tokens that the base already encodes as one token. */
   readonly knownSeeds: readonly string[];
   /** Seed tokens that no text produces after a space, because the base merges the space with their beginning. */
   readonly spacelessSeeds: readonly string[];
@@ -42,8 +42,8 @@ export type Seeds = {
 };
 
 /**
- * Gives each added token the bytes that its text spells if it is read as a key of HF's vocabulary. In HF's files, added
- * tokens are keys like all others, so an added token "Ġlo" is also the merged token " lo".
+ * Gives each added token the bytes that its text spells as a key of HF's vocabulary, if it spells any. In HF's files,
+ * added tokens are keys like all others, so an added token "Ġlo" is also the merged token " lo".
  */
 export function withKeyBytes(base: TokenizerParts): TokenizerParts {
   const { tokens } = base;

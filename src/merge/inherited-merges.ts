@@ -43,7 +43,7 @@ type KeptMerges = {
  */
 type Halves = Pick<encodingModels.RankedMerges, "left" | "right">;
 
-/** The maximum number of tokens between two yields. A single word may have more. */
+/** The maximum number of tokens between two yields, which only the last word may exceed. */
 const tokensAtOnce = scaled(1 << 21, 16);
 /** The maximum number of words between two yields. */
 const wordsAtOnce = scaled(1 << 18, 3);

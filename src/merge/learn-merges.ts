@@ -43,7 +43,7 @@ export type Settings = CutSettings &
     readonly seedTokens?: readonly string[];
     /**
      * How merges are balanced among languages. If left out, and there are languages, each merge is for the language
-     * whose text has the most tokens.
+     * whose text (dev text, if given) has the most tokens.
      */
     readonly parity?: trainingRecords.Parity;
   };

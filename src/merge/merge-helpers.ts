@@ -16,10 +16,7 @@ export type MergePlan = {
    * Where the regions begin: at 0 in a new memory, or at the first free byte if the words were counted in this memory.
    */
   readonly firstByte: number;
-  /**
-   * One more than the largest id in the words, if ids are mapped to start tokens; 0 if the ids are start tokens
-   * already.
-   */
+  /** The number of ids that are mapped to start tokens; 0 if the ids in the words are start tokens already. */
   readonly idLimit: number;
   readonly cellCount: number;
   /** The number of memories. */

@@ -195,8 +195,8 @@ function requestHugeRegions(engine: MergeMemory): void {
 const countEnd = 2 ** 53;
 const noLimit = 2 ** 32 - 1;
 /**
- * After merge k of K, the threshold is raised to c * thresholdShare * (k / K) ^ thresholdExponent, if that is higher.
- * Here c is the highest count of any pair at that time.
+ * After merge k of K, unless k is below `thresholdFromMerge`, the threshold is raised to c * thresholdShare * (k / K) ^
+ * thresholdExponent, if that is higher. Here c is the highest count of any pair at that time.
  */
 const thresholdShare = 0.5;
 /** Dense tables have an entry for each of the 65,536 pairs of this many tokens. */

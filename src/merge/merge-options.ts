@@ -18,8 +18,8 @@ export const tokenLimits = ({
 /** The options of the merge engine. By default, a pair must occur at least once. */
 export type MergeOptions = Partial<trainingRecords.TokenLimits> & {
   /**
-   * The maximum number of merges. Under `huggingface`, it limits the entries that merges add to the vocabulary; a merge
-   * that spells a special token adds none.
+   * The maximum number of entries that merges add to the vocabulary. A merge that spells a token of `startTokens.known`
+   * adds none, and neither does one that spells a special token under `huggingface`.
    */
   readonly mergeCount: number;
   readonly compat: Compat;
@@ -33,8 +33,8 @@ export type MergeOptions = Partial<trainingRecords.TokenLimits> & {
    */
   readonly specialTokens?: readonly string[];
   /**
-   * Used for superwords: no token may have more than four words (parts between spaces), or a colon before a space.
-   * Start tokens must have bytes.
+   * Used for superwords: no learned token may have more than four words (parts between spaces), or a colon before a
+   * space. Start tokens must have bytes.
    */
   readonly limitsWords?: boolean;
   /**
@@ -78,9 +78,7 @@ export function alphabetOrder(): Int32Array {
 }
 
 export type MergeLimits = {
-  /**
-   * The maximum number of merges. Under `huggingface`, the maximum number of entries that merges add to the vocabulary.
-   */
+  /** The maximum number of entries that merges add to the vocabulary. */
   readonly mergeCountMax: number;
   /** Training ends when the best pair has a lower count. At least 1. */
   readonly countMin: number;
@@ -219,7 +217,9 @@ export type StartTokens = {
    * bytes under `huggingface`, the byte's position in HF's alphabet.
    */
   readonly ranks?: Int32Array;
-  /** Tokens that exist already and occur in no word. A merge that spells one adds no entry to the vocabulary. */
+  /**
+   * Tokens that exist already, but that no merge makes yet. A merge that spells one adds no entry to the vocabulary.
+   */
   readonly known?: readonly KnownToken[];
 };
 

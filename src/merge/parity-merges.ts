@@ -34,7 +34,8 @@ export type Length = { readonly startCount: number; readonly tokenCount: number 
 
 /**
  * Learns merges from several languages. After the given first merges and the global ones, each merge is the best pair
- * of the language that is worst off. Every merge is made in all languages.
+ * of the language that `chooseLanguages` chooses: usually the one that is worst off. Every merge is made in all
+ * languages.
  *
  * @param all the words of all languages together, from which global merges are learned
  * @param dev the words of each language that decide which one is worst off; if null, the words that merges are learned

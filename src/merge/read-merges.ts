@@ -2,8 +2,8 @@ import type { kernels } from "#runtime";
 import type { Merges } from "#tokenizer";
 
 /**
- * @internal Copies the learned merges from an engine's memories. Each memory has all merges, but counts only the start
- * tokens in its own words, so these counts are added up.
+ * @internal Copies the learned merges from an engine's memories. Each memory has all merges, but only its own part of
+ * the counts of start tokens, so these counts are added up.
  */
 export function readMerges(memories: readonly kernels.Kernel[], startCount: number): Merges {
   const [{ exports, memory }] = memories as [kernels.Kernel];

@@ -23,7 +23,7 @@ const seedBytesMax = 1024;
 
 /**
  * Checks the texts that must become tokens (docs/clean-and-fair.md), and removes duplicates. Throws a usage error for a
- * text that could never be encoded to one token, or if there is no room for the merges.
+ * text that is too long, or special, or could never be encoded to one token, and if there is no room for the merges.
  */
 export function settle(
   asked: readonly string[],
@@ -89,8 +89,8 @@ const shown = (text: string) => `${JSON.stringify(text.slice(0, 60))}${text.leng
 const neighbours = ["", " ", "\n", "a", "A", "1", "."];
 
 /**
- * Returns a function that cuts a text. That function returns the pieces if the pattern cuts the text whatever is next
- * to it; undefined if some context makes the text part of a single pretoken.
+ * Returns a function that cuts a text. That function returns the pieces if the pattern cuts the text in each context
+ * that is tried; undefined if some context makes the text part of a single pretoken.
  */
 function cutter(sources: readonly string[]): (text: string) => string[] | undefined {
   const pattern = compiledPatterns.compile(sources);
@@ -114,9 +114,9 @@ function cutter(sources: readonly string[]): (text: string) => string[] | undefi
 
 /** The space for seeds in a vocabulary. */
 export type Room = {
-  /** The number of tokens that exist already: bytes and special tokens, or a base. */
+  /** The number of tokens that exist already: bytes, or a base, and the special tokens. */
   readonly leastSize: number;
-  /** The size of the vocabulary. */
+  /** The size of the vocabulary; of several sizes, the smallest. */
   readonly size: number;
   /** With a base, returns the number of new tokens that seeds need. */
   readonly mergesOf?: (seeds: readonly string[]) => number;

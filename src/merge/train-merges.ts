@@ -119,7 +119,10 @@ export function estimateMergeMemoryBytes(size: wordTables.TokenWordsSize, option
 /** The size in bytes of a start token's id in the words (src/words/word-table.ts). */
 export const bytesOfId = (startCount: number) => (startCount <= 256 ? 1 : startCount <= 0x10000 ? 2 : 4);
 
-/** The maximum size of cells and lists in one memory of the engine: 4 GB minus the size of pairs and tokens. */
+/**
+ * An estimate of the maximum size of cells and lists in one memory of the engine: 4 GB minus the size of pairs and
+ * tokens.
+ */
 const memoryBytesMax = 3.5e9;
 
 /**

@@ -41,7 +41,9 @@ export type Typed = {
   readonly value?: string;
   /** The allowed words. A `LIST` has any of them, separated by commas. */
   readonly words?: readonly string[];
-  /** The smallest allowed number, or number of bytes of a `SIZE`. Defaults to 0. */
+  /**
+   * The smallest allowed number, or number of bytes of a `SIZE`. Left out if it is 0, and for sizes of vocabularies.
+   */
   readonly least?: number;
   readonly repeatable?: boolean;
   /** Whether further arguments, up to the next option, are more values. `--name=value` has no more. */

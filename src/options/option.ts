@@ -17,8 +17,8 @@ export const topics = {
 export type Topic = keyof typeof topics;
 
 /**
- * An option, from which help, completions and the manual page are made. The library and Python also have it, unless
- * `library` or `python` says otherwise.
+ * An option, from which help, completions and the manual page are made. An option of a training is also in the library
+ * and Python, unless `library` or `python` says otherwise.
  */
 // biome-ignore lint/suspicious/noExplicitAny: tables have options of all kinds
 export type Option<T = any> = {
@@ -68,8 +68,8 @@ export type Option<T = any> = {
 export type PathRead = "corpus" | "tokenizer" | "files";
 
 /**
- * `other` is an option, which may have a value: `compat huggingface`. Or it is a setting that only the library has:
- * `texts`.
+ * `other` is an option, which may have a value: `compat huggingface`. Or it is a setting that is no option of the
+ * command line: `texts`, `files`.
  */
 export type Need = { readonly other: string; readonly hint?: Message };
 

@@ -21,7 +21,7 @@ export type Curve = {
   readonly points: readonly CurvePoint[];
   /** The sizes that a table shows: the chosen one, and smaller ones for comparison, among them all `smallerSizes`. */
   readonly table: readonly CurvePoint[];
-  /** An estimate for twice the chosen size. */
+  /** An estimate for twice the chosen size; null if there is none. */
   readonly doubled: CurvePoint | null;
   readonly smallerSizes: readonly number[];
 };
@@ -106,7 +106,7 @@ export const sizeRule = `A size is called good here if twice as many tokens woul
 
 /**
  * Says whether a vocabulary of `size` tokens is small, good or large for the text of the curve: "32,000 tokens are a
- * good size for the training text: …". Returns null if the curve is too short to tell.
+ * good size for the training text: …". Returns null if the curve is too short, or does not rise.
  */
 export function sizeVerdict(size: number, { points, table, doubled }: Curve): string | null {
   const { bytesPerToken, size: last } = points.at(-1)!;

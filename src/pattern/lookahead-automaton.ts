@@ -312,15 +312,15 @@ function withFewerSymbols(
 
 /**
  * For each length in UTF-8, from one to four bytes: the code point from which `encodeSymbols` first borrows characters.
- * Characters of three and four bytes are rare or unused from there on.
+ * Of the characters of three and four bytes, the first ones from there on are for private use, and rare.
  */
 const rareCodePoints = [0, 0x80, 0xe000, 0xf0000];
 
 /**
  * Encodes symbols as characters with the same length in UTF-8 as the characters that they replace. If a class has the
  * same symbol in every state, its characters represent themselves. The characters of all other classes may represent
- * any symbol. If these characters are too few, rare characters of the classes with only one symbol are borrowed. Where
- * a text contains a borrowed character, another character that represents its symbol replaces it.
+ * any symbol. If these characters are too few, characters of the classes with only one symbol are borrowed, rare ones
+ * first. Where a text contains a borrowed character, another character that represents its symbol replaces it.
  *
  * @param symbols `symbols[state][class]`: the symbol of a character of the class, if the first pass has the state after
  * it

@@ -9,8 +9,8 @@
  * The operators of a formula. A mask has a bit for each character of a text. A formula receives masks (which characters
  * are letters, which are digits), and computes where pretokens begin. After the end of the text, all masks are 0.
  *
- * Each call of an operator in a formula keeps state of its own about the preceding text. So a formula must call the
- * same operators in the same order, whatever the text.
+ * Each call of an operator that looks at neighbours, such as `prev`, keeps state of its own about the preceding text.
+ * So a formula must call the same operators in the same order, whatever the text.
  *
  * A *run* of a mask is a longest sequence of adjacent characters that are all in the mask.
  */
@@ -218,9 +218,9 @@ type Gpt2Options<Mask> = {
 /**
  *     's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
  *
- * A run of letters, digits or signs begins a pretoken, unless the space before it already did. If other characters
- * follow a run of whitespace, `\s+(?!\S)` leaves out the last character of the run. So that character begins a
- * pretoken: by itself, or as the space before a word.
+ * Apart from contractions, a run of letters, digits or signs begins a pretoken, unless the space before it already did.
+ * If other characters follow a run of whitespace, `\s+(?!\S)` leaves out the last character of the run. So that
+ * character begins a pretoken: by itself, or as the space before a word.
  */
 function gpt2<Mask>(
   ops: Ops<Mask>,
@@ -295,7 +295,7 @@ function beginsOfModern<Mask>(
   const { and, or, not, prev } = ops;
   const { letter, digit, space, newline, slash } = classes;
   const anySign = not(or(letter, digit, classes.white));
-  // Line ends after signs belong to the signs, and so do slashes from the first line end on.
+  // Line ends after signs belong to the signs. With the option `slashes`, so do slashes from the first line end on.
   const eaten = ops.span(and(newline, prev(anySign)), or(newline, and(slash, options.slashes)));
   const sign = and(anySign, not(eaten));
   const white = and(classes.white, not(eaten));
@@ -456,7 +456,7 @@ function superwords<Mask>(
   const sign = not(or(letter, digit, white));
   const isBeforeSign = follows(sign, sign);
   const several = and(sign, or(prev(sign), isBeforeSign));
-  // Line ends after signs belong to the signs, and so do slashes from the first line end on.
+  // Line ends after two or more signs belong to the signs, and so do slashes from the first line end on.
   const eaten = ops.span(and(newline, prev(several)), or(newline, slash));
   const matched = or(several, eaten);
   const afterSpace = prev(space);
@@ -472,7 +472,7 @@ function superwords<Mask>(
     and(afterSpace, or(follows(space, not(white)), and(white, not(space)))),
   );
   // After a slash that belongs to earlier signs, a single sign is not matched, but `several` counts the slash as the
-  // sign before it. So the formula gives up at such a sign.
+  // sign before it. So the formula gives up at any sign after such a slash.
   return { begin, hard: and(sign, not(eaten), prev(and(eaten, slash))) };
 }
 

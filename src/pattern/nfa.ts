@@ -179,7 +179,7 @@ class NfaBuilder {
       return this.addAtomic({ ...node, body: { ...node, mode: "greedy" } }, empty, taken);
     if (mode !== "possessive" || body.kind !== "set" || min === max)
       return this.addTurns(node, empty, taken, empty, taken);
-    // A possessive repeat of one set C ends only where no C follows: C*+ is C*(?!C).
+    // Below its maximum, a possessive repeat of one set C ends only where no C follows: C*+ is C*(?!C).
     const noneFollows = onTheRight({ set: unicode.complementOf(body.set), edge: true });
     const leave = (next: number) => this.addGuard(noneFollows, next);
     const leaveEmpty = leave(empty);

@@ -80,7 +80,7 @@ class Parser {
    */
   private isInLeakyGroup = false;
   private readonly folds: MultiCharacterFolds | undefined;
-  // With these three caches, a named set, or a set derived from one, is the same array everywhere.
+  // With these three caches, a named set, or a set derived from one, is usually the same array everywhere.
   private readonly namedSets = new Map<string, unicode.CodePointSet>();
   private readonly foldedSets = new Map<unicode.CodePointSet, unicode.CodePointSet>();
   private readonly complements = new Map<unicode.CodePointSet, unicode.CodePointSet>();
@@ -839,7 +839,7 @@ function charactersOfLongFoldings(): unicode.CodePointSet {
  */
 export type Node =
   /**
-   * `text` is the set's text in the pattern. It is null if case was folded, or if the set is not written in the
+   * `text` is the set's text in the pattern. It is null where case is ignored, or if the set is not written in the
    * pattern, such as the "\n" of `$`.
    */
   | { readonly kind: "set"; readonly set: unicode.CodePointSet; readonly text: string | null }

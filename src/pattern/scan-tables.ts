@@ -23,7 +23,10 @@
 export type ScanTables = {
   readonly stateCount: number;
   readonly classCount: number;
-  /** The maximum number of slots that are written but not committed. Their ends are carried over from call to call. */
+  /**
+   * An upper bound of the number of slots that are written but not committed. Their ends are carried over from call to
+   * call.
+   */
   readonly slotCount: number;
   readonly transitions: Int32Array;
   readonly columnBlocks: Uint16Array;

@@ -50,7 +50,10 @@ export function countsByScript(
   return [...byScript.values()].sort((a, b) => b.byteCount - a.byteCount);
 }
 
-/** Returns the ends of paragraphs. A paragraph ends after a line feed, and includes the empty lines that follow. */
+/**
+ * Returns the ends of paragraphs. A paragraph ends after a line feed that is not the first byte, and includes the empty
+ * lines that follow.
+ */
 function paragraphEnds(bytes: Uint8Array): number[] {
   const ends: number[] = [];
   for (let pos = 2; pos < bytes.length; pos++)

@@ -24,7 +24,7 @@ export const shownToken = (bytes: Uint8Array) => escapeBytes(bytes).replaceAll("
 
 const encoder = new TextEncoder();
 
-/** Returns the exercises on a reader's text, in the order of the steps in which a tokenizer is trained. */
+/** Returns the exercises on a reader's text, in the order in which the page shows them. */
 export function exercisesOf(text: string, pattern: CompiledPattern): Exercise[] {
   const pretokens = cut(text, pattern);
   const words = commonWords(pretokens);

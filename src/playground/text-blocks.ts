@@ -26,8 +26,8 @@ export type TextBlock = {
 };
 
 /**
- * A block ends at a line end. Once it has this many bytes, it also ends before a space, and once it has twice as many,
- * after any word.
+ * A block ends after a word that ends with a line feed, unless another line feed follows. Once it has this many bytes,
+ * it also ends before a space, and once it has twice as many, after any word.
  */
 const blockBytes = 480;
 

@@ -43,7 +43,10 @@ export const shortName = (path: string) => basename(path) || path;
 const sampleBytesMax = 700;
 /** The number of bytes in the middle of a text that are searched for a passage to show. */
 export const searchedBytes = 1 << 14;
-/** A sample begins at a paragraph, a line or a word, if there is one within this many bytes. */
+/**
+ * A sample begins at a paragraph, a line or a word, if one begins within this many bytes, in the first half of what was
+ * read.
+ */
 const skippedBytesMax = 1 << 12;
 
 export type SampleText = { readonly name: string; readonly bytes: Uint8Array };
@@ -151,7 +154,7 @@ function textOfLines({ bytes, isStart }: Window, field: string): Uint8Array | nu
   return null;
 }
 
-/** Truncates a text before a space if possible, and never within a character. */
+/** Truncates a text before a space or line feed of its second half, if there is one, and never within a character. */
 function wholeWords(text: Uint8Array, bytesMax: number): Uint8Array {
   if (text.length <= bytesMax) return text;
   let end = bytesMax;

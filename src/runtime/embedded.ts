@@ -41,7 +41,7 @@ export const readEmbedded = (path: string): Uint8Array =>
     ? Bun.zstdDecompressSync(readFileSync(`${import.meta.dir}/${basename(path)}.zst`))
     : readFileSync(`${import.meta.dir}/../../${path}`);
 
-/** Whether the kernel is the module with assertions, which tests run. */
+/** Whether the kernel at usual scale is the module with assertions, which tests run. */
 export const hasKernelAsserts = !isEmbedded && process.env.NODE_ENV === "test";
 
 /** Reads a module of the kernel (scripts/build-kernel.ts). Releases contain no module with assertions. */

@@ -12,7 +12,7 @@ export const exitCode = {
   terminated: 143,
 } as const;
 
-/** A mistake of the user, or a failure outside the program. Any other exception is a bug. */
+/** A mistake of the user, or a failure outside the program. Any other exception that is not caught is a bug. */
 export class UserError extends Error {
   override readonly name = "UserError";
   readonly hint: string | undefined;

@@ -143,7 +143,7 @@ function openSystem() {
   };
 }
 
-/** The end of every process's address space; a higher result of mmap is an error. */
+/** No process has a higher address, so a higher result of mmap is an error. */
 const highestAddress = 2 ** 57;
 
 /**

@@ -98,8 +98,8 @@ const libraries = ["libc.so.6", "libc.musl-x86_64.so.1", "libc.musl-aarch64.so.1
 const opened = new Map<string, Symbols<Name> | null>();
 
 /**
- * Loads functions of the C library; returns null if the library is not found, or the system is not Linux. Do not call
- * it at the start of the program, because the first call takes half a millisecond.
+ * Loads functions of the C library; returns null if the library or a function is not found, or the system is not Linux.
+ * Do not call it at the start of the program, because the first call takes half a millisecond.
  */
 export function openLibc<Names extends Name>(...names: readonly Names[]): Symbols<Names> | null {
   const key = names.join();

@@ -196,7 +196,7 @@ export function putArray(
   return address;
 }
 
-/** The kernel calls this when an assertion fails, in the module with assertions. */
+/** The kernel calls this when an assertion fails, in the modules with assertions. */
 function abort(_message: number, _file: number, line: number, column: number): never {
   throw new Error(`the kernel's assertion at line ${line}, column ${column} does not hold`);
 }

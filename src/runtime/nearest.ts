@@ -13,8 +13,8 @@ export function nearest(typed: string, candidates: readonly string[]): string | 
 }
 
 /**
- * Returns the optimal string alignment distance: the minimum number of letters that are replaced, deleted, inserted, or
- * swapped with a neighbour.
+ * Returns the optimal string alignment distance: the minimum number of edits, each of which replaces, deletes or
+ * inserts a letter, or swaps two neighbours. No letter is edited twice.
  */
 function editDistance(a: string, b: string): number {
   let before: number[] = [];

@@ -13,8 +13,8 @@ export const build = {
 
 /**
  * Returns a unique name for the code of this program: its commit, if the build had no uncommitted changes, or else the
- * commit with the executable's size and modification time. Undefined when the sources run directly, or if the
- * executable no longer exists.
+ * commit with the executable's size and modification time. Undefined when the sources run directly; for a build with
+ * uncommitted changes, also if the executable no longer exists.
  */
 export function codeIdentity(
   commit = typeof BPE_COMMIT === "undefined" ? undefined : BPE_COMMIT,

@@ -66,7 +66,7 @@ function inspectOnce(place: Place): ExistingOutput {
 }
 
 /**
- * Returns the names of a directory's record, of the files that the record lists, and of images next to those files.
+ * Returns the names of a directory's record, of the files that the record lists, and of images next to any of these.
  * Returns an empty set if there is no valid record. The record may be forged, so it is invalid if a listed name leads
  * outside the directory.
  */

@@ -201,8 +201,9 @@ export function tryWrite<T>(path: string, write: () => T): T {
  *
  *   .NAME.bpe-lock     {"host":"web1","pid":4711,"since":"2026-11-20T02:00:00.000Z"}
  *
- * Only the system's lock on the file (flock) matters, not the file's existence: a killed run holds no lock, and the next
- * run takes over the file. The file's content is for messages, and for processes that cannot lock files (Node).
+ * Only the system's lock on the file (flock; on Windows LockFileEx) matters, not the file's existence: a killed run
+ * holds no lock, and the next run takes over the file. The file's content is for messages, and for processes that
+ * cannot lock files (Node).
  */
 export type Lock = {
   /** Whether the lock is held. If not, files cannot be locked at this place, so a second run is not excluded. */

@@ -15,7 +15,9 @@ export type Column<Row> = {
   readonly cell: (row: Row) => Child;
   /** Whether the cells are text, which is aligned left. */
   readonly isText?: boolean;
-  /** Whether the first click on the header sorts in ascending order. */
+  /**
+   * Whether the first click on the header sorts in ascending order, unless the rows are already sorted by this column.
+   */
   readonly isAscending?: boolean;
 };
 
@@ -30,7 +32,7 @@ export const numbers = <Row>(
   cell: (row) => (of(row) == null ? "–" : shown(of(row)!)),
 });
 
-/** A column of numbers whose first click sorts in ascending order. */
+/** A column of numbers with `isAscending`. */
 export const ranks = <Row>(...column: Parameters<typeof numbers<Row>>): Column<Row> => ({
   ...numbers(...column),
   isAscending: true,

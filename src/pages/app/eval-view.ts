@@ -32,7 +32,7 @@ export function evalView({ evaluation, made }: EvalData): Child {
   ];
 }
 
-/** Bytes per token as dots, one row per text. */
+/** Bytes per token as dots, one row per text that has tokens. */
 function picture(evaluation: evaluations.FullEvaluation): Child {
   const { texts, tokenizers } = evaluation;
   const rows = texts.map((text, i) => ({
@@ -115,7 +115,7 @@ function wholeText(
 const says = ({ isOfWords }: measures.Measure<never>, texts: readonly evaluations.TextFacts[]) =>
   !isOfWords || texts.every(({ isSpaced }) => isSpaced);
 
-/** Returns the measures that have values, the most important first. */
+/** Returns the measures that have values and repeat no other measure, the most important first. */
 function measuresOf({
   texts,
   tokenizers,
@@ -211,7 +211,7 @@ function fromBest(measure: measures.Measure<measures.Measures>, value: number | 
   return `${percent < 0 ? "−" : "+"}${Math.abs(percent).toFixed(Math.abs(percent) < 9.95 ? 1 : 0)} %`;
 }
 
-/** Returns a table of measures, tokenizers as columns. The best value of each row is bold. */
+/** Returns a table of measures, tokenizers as columns. The best values of a row, if there are any, are bold. */
 function measureRows<Of>(
   label: string,
   list: readonly measures.Measure<Of>[],

@@ -20,7 +20,7 @@ function tokensOf(content: string, { ids, lengths }: Cut): Token[] {
   return ids.map((id, i) => ({ id, bytes: bytes.subarray(end, (end += lengths[i]!)) }));
 }
 
-/** The maximum number of tokens that are shown of a text. */
+/** The maximum number of tokens that `cutText` shows of a text. */
 const shownTokensMax = 400;
 
 /** A section with passages cut by one tokenizer; all but the first are collapsed. */
@@ -77,8 +77,8 @@ export const wholeTextNote = ([a, b]: readonly string[], [countA, countB]: reado
   `whole text: ${a} ${countNoun(countA!, "token")}, ${b} ${groupDigits(countB!)}`;
 
 /**
- * Returns excerpts cut by two tokenizers, which the reader chooses; `pair` is the initial choice. `noteOf` returns a
- * note on a text.
+ * Returns excerpts cut by two tokenizers, which the reader chooses; `pair` is the initial choice, if both of its
+ * tokenizers cut the excerpts. `noteOf` returns a note on a text.
  */
 export function stackedExcerpts(
   names: readonly string[],

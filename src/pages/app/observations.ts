@@ -25,7 +25,7 @@ type Inspected = {
   readonly lastPairCount: number | null;
 };
 
-/** Returns what is odd, and after it what the same checks found to be usual. */
+/** Returns what is odd, and after it what else the same checks found. */
 export function observationsOf({ learned, lastPairCount }: Inspected): Observation[] {
   const all = [
     ...repetition(learned),
@@ -173,7 +173,8 @@ function partsOfCharacters(learned: readonly Token[]): Observation[] {
 }
 
 /**
- * The maximum size of a token that is shown first, because the parts of a longer one are too narrow to read on a phone.
+ * The token that is shown first has at most this many bytes, if there is such a token: the parts of a longer one are
+ * too narrow to read on a phone.
  */
 const firstBytesMax = 18;
 

@@ -54,7 +54,7 @@ const curvePicture = (curve: Curve) =>
     curve.doubled !== null && h("p.quiet", axes.unbroken(curves.sizeRule)),
   );
 
-/** A table of smaller sizes, the chosen size, and an estimate for twice the chosen size. */
+/** A table of smaller sizes, the chosen size, and an estimate for twice the chosen size, if there is one. */
 function sizeTable({ points, table, doubled, smallerSizes }: Curve): HTMLElement {
   const chosen = points.at(-1)!.bytesPerToken;
   const noteOf = (point: CurvePoint) =>

@@ -27,7 +27,7 @@ export class Session {
   private running: Thread | undefined;
   private readonly listeners: ((trained: Trained) => void | Promise<void>)[] = [];
 
-  /** Calls `take` with each finished training. */
+  /** Calls `take` with each finished training that no later one has replaced. */
   onTrained(take: (trained: Trained) => void | Promise<void>): void {
     this.listeners.push(take);
   }

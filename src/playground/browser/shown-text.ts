@@ -13,7 +13,10 @@ type Placed = TextBlock & {
 const colourNames = ["k0", "k1", "k2", "k3", "ink", "rule", "s0"] as const;
 type Colours = Record<(typeof colourNames)[number], string>;
 
-/** Colours are also painted up to this many pixels outside the viewport, so that scrolling shows them at once. */
+/**
+ * When the canvas is moved, it covers this many pixels above and below the viewport, too, so that scrolling shows
+ * colours at once.
+ */
 const aroundPixels = 80;
 
 /** A part of a token on one line. */
