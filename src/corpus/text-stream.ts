@@ -157,11 +157,11 @@ export async function peek(from: ByteStream, bytesMax: number, isEnough: (head: 
   return { head, isWhole, whole };
 }
 
-/** The maximum size of the decoder's input and output chunks. */
+/** The maximum size of the decoder's input chunks and of its buffers for output chunks. */
 const chunkBytesMax = scaled(1 << 18, 128);
-/** The minimum size of output chunks. */
+/** The minimum size of the decoder's buffers for output chunks. */
 const outputChunkBytesLeast = scaled(1 << 12, 64);
-/** The size of output chunks for a small file, as a multiple of the file's size. */
+/** The size of these buffers for a small file, as a multiple of the file's size. */
 const expectedRatio = scaled(8, 1);
 
 /**
@@ -171,7 +171,8 @@ const expectedRatio = scaled(8, 1);
 export class DecompressedStream implements ByteStream {
   private readonly decoder: Transform & { readonly bytesWritten: number };
   /**
-   * Settles once the decoder has consumed the input, and any bytes after the end of the compressed data were checked.
+   * Settles once the decoder has consumed the input, and any bytes after the end of the compressed data were checked;
+   * or once the stream was closed or has failed.
    */
   private feeding: Promise<void> | undefined;
   private unread: Uint8Array = noBytes;
@@ -182,7 +183,7 @@ export class DecompressedStream implements ByteStream {
   private hasEnded = false;
   private failure: unknown;
   private isClosed = false;
-  /** Called when the decoder has bytes, has ended or has failed. */
+  /** Called when the decoder has bytes or has ended, or when decoding or reading the input has failed. */
   private wake = () => {};
 
   constructor(

@@ -66,7 +66,10 @@ async function checkDirectory(directory: string, json: json.JsonObject): Promise
   };
 }
 
-/** Checks that the first tokenizer file has the recorded fingerprint, and that the other files give the same ids. */
+/**
+ * Checks that the first tokenizer file has the recorded fingerprint, and that the other files give the same ids for the
+ * probe text.
+ */
 async function checkLoaded(
   directory: string,
   json: json.JsonObject,
@@ -111,8 +114,8 @@ function asDifferences(name: string, check: () => Difference[]): Difference[] {
 }
 
 /**
- * Checks the merges in merges.txt, or else in tokenizer.json, against their checksum in the record. A directory with
- * neither file is not checked.
+ * Checks the merges in merges.txt, or else in tokenizer.json, against their number and checksum in the record. A
+ * directory without such a list of merges is not checked.
  */
 function checkMerges(directory: string, json: json.JsonObject): Difference[] {
   const found = mergesIn(directory);

@@ -12,7 +12,7 @@ export const difference = (what: string, message: string): Difference => ({
   message: `${what} ${message}`,
 });
 
-/** The number of bytes that are shown before and after the first byte that differs. */
+/** The maximum number of bytes that are shown before the first byte that differs, and from that byte on. */
 const shownBytes = 30;
 const lineFeed = 10;
 
@@ -79,7 +79,7 @@ class FileReader {
   }
 }
 
-/** Counts lines and bytes up to the first difference, and describes it. */
+/** Counts the lines and bytes of equal chunks, and describes the first difference. */
 class DifferingLine {
   bytes = 0;
   private lineFeeds = 0;

@@ -101,8 +101,8 @@ function recordIn(directory: string, name: string, differences: Difference[]): j
 }
 
 /**
- * Compiles the image again from the files next to it, and compares. An image of another build has a different layout,
- * so it is not compared.
+ * Compiles the image again from the files next to it, and compares. An image of another build may have a different
+ * layout, so if such an image differs, that is only a note.
  */
 async function compareImage(directory: string, name: string): Promise<Omit<Comparison, "fileNames">> {
   const path = join(directory, imageFile.name);

@@ -19,7 +19,7 @@ function stepsIn(value: unknown, list: string): Step[] {
 /** Matches a doubled backslash before a class letter, as in `\\p`. Such an expression matches a literal backslash. */
 const doubled = /(?<!\\)\\\\[pPsSdDwW]/;
 
-/** Finds expressions whose backslashes are doubled. They cut nothing in usual text. */
+/** Finds expressions with doubled backslashes. There they match a literal backslash, which is rare in texts. */
 export function checkEscapes({ json }: Subject): Finding[] {
   const sources = stepsIn(json?.pre_tokenizer, "pretokenizers").map(({ pattern }) => objectOf(pattern).Regex);
   const wrong = sources.filter(
@@ -174,7 +174,7 @@ function checkNormalized(loaded: Loaded): Finding[] {
 
 /**
  * How many texts are normalized in one call, joined by line feeds. Normalization does not cross line ends, so the
- * joined text changes only if one of the texts does.
+ * joined text changes if, and only if, one of the texts does.
  */
 const normalizedTexts = 256;
 
@@ -189,8 +189,8 @@ function changedBy(normalization: Normalization, ids: readonly number[], textOf:
 }
 
 /**
- * Returns the ids of tokens that encoding can give, and that are valid UTF-8 of two or more bytes. Leaves out added
- * tokens.
+ * Returns the ids of tokens that encoding gives for their own bytes, if the pattern does not cut these, and that are
+ * valid UTF-8 of two or more bytes. Leaves out added tokens.
  */
 function ordinaryTokens({ parts, derivations: { reaches }, isText }: Loaded): number[] {
   const { starts } = parts.tokens;

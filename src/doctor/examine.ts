@@ -39,7 +39,7 @@ export type Diagnosis = {
 export type Examination = {
   readonly path: string;
   readonly options: tokenizers.LoadOptions;
-  /** How often tokens occur in a text; null without a text. */
+  /** How often tokens occur in a text; null without a text, or if the tokenizer could not be loaded. */
   readonly counted: Counted | null;
 };
 
@@ -52,7 +52,7 @@ export async function examine({ path, options, counted }: Examination): Promise<
   const opened = load(subject, options);
   const loaded = opened instanceof UserError ? null : opened;
   findings.push(...checkModelFile(subject), ...checkByteLevel(subject), ...checkEscapes(subject));
-  // Errors that were found before explain why loading failed, so the failure is reported only if there are none.
+  // Earlier errors usually explain why loading failed, so the failure is reported only if there are none.
   if (opened instanceof UserError && findings.every(({ severity }) => severity !== "error"))
     findings.push(
       finding("not-loaded", "error", opened.message, opened.hint === undefined ? {} : { fix: opened.hint }),

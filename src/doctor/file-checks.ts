@@ -8,7 +8,7 @@ import type { Loaded, Subject } from "./subject.ts";
 
 const compared = probe.parts.filter(({ name }) => name !== "Special-looking text");
 
-/** Checks that all tokenizers in a directory give the same ids. */
+/** Checks that all tokenizers in a directory give the same ids for the probe text. */
 export async function checkFiles(
   { path, isDirectory }: Pick<Subject, "path" | "isDirectory">,
   { parts, encode }: Pick<Loaded, "parts" | "encode">,
@@ -58,7 +58,7 @@ async function loadLike(path: string, first: TokenizerParts): Promise<TokenizerP
   }
 }
 
-/** Returns lines about the first part of the probe text whose ids differ; null if none do. */
+/** Returns lines about the first part in `compared` whose ids differ; null if none do. */
 export function differenceOnProbe(
   { parts: a, encode }: Pick<Loaded, "parts" | "encode">,
   b: TokenizerParts,

@@ -41,7 +41,10 @@ export type VerifyRun = {
   readonly checkFiles: () => Promise<CheckedFiles>;
 };
 
-/** Repeats a training in memory, and compares the result. If a source is missing or has changed, only checks files. */
+/**
+ * Repeats a training in memory, and compares the result. With `filesOnly`, or if a source is missing or has changed, or
+ * if the training fails, only checks files.
+ */
 export async function verify(recorded: RecordedTraining, run: VerifyRun): Promise<Verification> {
   const startMs = performance.now();
   const { record, directory } = recorded;

@@ -98,8 +98,8 @@ function checkIds(before: TokenizerParts, after: TokenizerParts, format: string)
 }
 
 /**
- * Throws a UserError if merges, the tokens to begin with, or added tokens would differ. Replaces `checkSameMerges` for
- * a tokenizer whose merging begins with characters.
+ * Throws a UserError if merges or the tokens to begin with would differ, or, without control tokens, the added tokens.
+ * Replaces `checkSameMerges` for a tokenizer whose merging begins with characters.
  */
 function checkSameCharacters(
   before: TokenizerParts,

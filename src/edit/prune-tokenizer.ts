@@ -32,7 +32,7 @@ export function pruningJob(tell: jobs.Tell<Piece>) {
   let opened: Opened;
   const all: Made[] = [];
   return {
-    /** Opens the tokenizer and returns the paths of its files. */
+    /** Opens the tokenizer, and returns one path for each of its formats. */
     async open(request: OpenRequest): Promise<readonly string[]> {
       opened = await openFiles(request);
       return opened.sources.map(({ path }) => path);

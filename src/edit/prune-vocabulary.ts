@@ -19,9 +19,9 @@ export type Pruning = {
 export type TooSmall = { readonly smallestSize: number };
 
 /**
- * Chooses the tokens that a vocabulary of `sizeWanted` keeps. First removes unreachable tokens, then repeatedly the
- * rarest token, whose occurrences are added to those of its parts. Bytes, added tokens, and the parts of kept tokens
- * that merging reaches are kept, so all kept tokens remain reachable.
+ * Chooses the tokens that a vocabulary of at most `sizeWanted` keeps. First removes unreachable tokens, then repeatedly
+ * the rarest of the others, whose occurrences are added to those of its parts. Fixed tokens (`isFixed`), and the parts
+ * of kept tokens that merging reaches, are kept, so all kept tokens remain reachable.
  *
  * @param counts occurrences of each id in a text
  */
@@ -39,7 +39,7 @@ export function chooseTokens(
     (sum, reach) => sum + (reach === derivation.Reach.unreachable ? 1 : 0),
     0,
   );
-  /** For each token, the number of kept tokens that merging reaches and that have it as a part. */
+  /** For each token, how often it is a part of kept tokens that merging reaches; twice for one that has it twice. */
   const useCounts = new Int32Array(reaches.length);
   for (let id = 0; id < reaches.length; id++) {
     if (reaches[id] !== derivation.Reach.merging) continue;

@@ -68,9 +68,9 @@ export function firstTokens(
 }
 
 /**
- * Sets the births of whole tokens, which no merge makes, but which a pretoken of the same bytes becomes. Each is born
- * just before the merge that makes the next higher id. Throws a UserError if there are whole tokens and ids are not in
- * the order of the merges.
+ * Sets the births of whole tokens, which merging does not reach, but which a pretoken of the same bytes becomes. Each
+ * is born just before the last merge of the next higher id that merging reaches, or after all merges. Throws a
+ * UserError if there are whole tokens and ids are not in the order of the merges.
  */
 function placeWholes(
   { description, tokens }: TokenizerParts,

@@ -16,7 +16,7 @@ export type NoncanonicalPlace = {
   readonly canonical: readonly number[];
 };
 
-/** How many ids from the first difference on are searched for the end of `given` and `canonical`. */
+/** How many canonical ids from the first difference on are kept, to find the end of `given` and `canonical`. */
 const excerptIds = 256;
 /**
  * Ids are decoded in slices of at most this many bytes; a longer token is decoded alone. The limit is in bytes, because

@@ -17,7 +17,7 @@ type Counts = { idCount: number; documentCount: number; noncanonicalCount: numbe
 const placesMax = 1000;
 /** The maximum number of places that are printed for people. */
 const shownPlaces = 10;
-/** The maximum number of tokens that are printed for a place. */
+/** The maximum number of tokens that are printed for each of the two lists of a place. */
 const shownTokens = 8;
 
 /** `bpe ids check`: checks whether ids are those that encoding their text gives. */

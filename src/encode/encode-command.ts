@@ -152,8 +152,8 @@ const { idType } = encodeOptions;
 const ofFiles = Object.entries({ idType, ...idFiles }) as [keyof AskedIds, optionTables.Option][];
 
 /**
- * The shard size of the format `part`, in ids. After an interruption, at most about this many ids have to be encoded
- * again.
+ * The default shard size of the format `part`, in ids. After an interruption, at most about this many ids have to be
+ * encoded again.
  */
 const partIds = 1 << 28;
 

@@ -130,7 +130,7 @@ function refuseParts(
   );
 }
 
-/** Whether a file of this format may begin and end within a document. */
+/** Whether a format stores documents, but its files may begin and end within one. */
 export const isPart = ({ name }: idFormats.IdFormat) => name === "part";
 
 /**
@@ -433,7 +433,7 @@ function removeShards({ base, format, inputs }: IdFilesOptions, manifest: Manife
   );
   const pathsOf = (n: number) => [format, former ?? format].flatMap((each) => shardPaths(base, each, n));
   let count = manifest === undefined ? 0 : manifest.shards.length + 1;
-  // Shards after the listed ones are removed, too, up to a gap in their numbers.
+  // Further shards are removed, too, up to a gap in their numbers.
   while (pathsOf(count).some((path) => files.stat(path) !== undefined)) count++;
   const paths = Array.from({ length: count }, (_, n) => pathsOf(count - 1 - n)).flat();
   keepFrom(paths, inputs);

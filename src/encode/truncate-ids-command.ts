@@ -101,7 +101,8 @@ async function intoFiles(
 }
 
 /**
- * Returns where to write. The format is that of the input, unless an option or the ending of the path names another.
+ * Returns where to write. If the input stores documents and the output is a file, its format is that of the input,
+ * unless an option or the ending of the path names another.
  */
 function outputOf(
   invocation: Invocation,
@@ -146,7 +147,7 @@ function outputOf(
   };
 }
 
-/** The number of ids that are written at a time: some hundred KB. */
+/** About the maximum number of ids that are written at a time: 256 or 512 KB. */
 const chunkIds = 1 << 17;
 
 /** Replaces ids of the larger vocabulary by those of the smaller one. */

@@ -92,7 +92,7 @@ export const startEncodingWorkers = (
 ): taskRunner.StartedWorkers =>
   taskRunner.startWorkers("encoding", workerCount - (doesMainEncode(inputs) ? 1 : 0));
 
-/** Encodes the inputs, or the given ranges, in order. No worker is left running, also after an error. */
+/** Encodes the inputs, or the given ranges, in order. No worker that it starts is left running, also after an error. */
 export async function encodeCorpus(
   options: EncodeCorpusOptions,
   sink: idWriters.IdSink,

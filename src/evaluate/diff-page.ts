@@ -76,7 +76,7 @@ function patternSentence({ a, b }: differences.Difference): string {
   return isSame ? "Both cut text by the same pattern." : "They cut text by different patterns.";
 }
 
-/** Returns the first entries of each list, and the lengths of the lists. */
+/** Returns the first entries of each list, and the lengths of the lists of tokens and merges. */
 function shortenLists(difference: differences.Difference): Pick<pageData.DiffData, "difference" | "counts"> {
   const { tokens, merges, text } = difference;
   const mostFrequent = text?.mostFrequent.slice(0, pageData.listMax) ?? [];

@@ -1,8 +1,8 @@
 import type { differences, findings } from "#evaluation";
 
 /**
- * The kinds of words. The first regular expression that matches decides, after signs at the edges were removed:
- * `"said,` is lower case.
+ * The kinds of words besides `otherScripts`. The first regular expression that matches decides, after signs at the
+ * edges were removed: `"said,` is lower case.
  */
 const kinds: readonly (readonly [name: string, regex: RegExp])[] = [
   ["signs", /^$/],
@@ -53,7 +53,7 @@ function sourcesOf({ mostFrequent }: differences.TextDifference, fewer: number):
   const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
   const counts = [...savedBy.values()];
   const all = sum(counts.filter((saved) => saved > 0));
-  // If the most frequent words save nothing in total, rarer words do, and their kinds are not known.
+  // If these words save nothing in total, tokens are saved elsewhere, e.g. in rarer words, whose kinds are not known.
   if (sum(counts) <= 0) return "";
   const named = [...savedBy]
     .map(([kind, saved]) => ({ kind, share: saved / all }))

@@ -20,7 +20,7 @@ import { shownWords } from "./shown-words.ts";
 
 /** The requested tables. */
 export type EvaluationView = {
-  /** The requested values of `--measure`. */
+  /** The values of `--measure`, or the default ones. */
   readonly measures: readonly string[];
   /** The number of costliest words for each tokenizer and text. */
   readonly wordCount: number;
@@ -57,7 +57,7 @@ export function evaluationLines(
   return sections.flatMap((lines, i) => (i === 0 ? lines : ["", ...lines]));
 }
 
-/** Formats a heading. It starts with a highlighted name. */
+/** Formats a heading. It starts with a name, which is highlighted if it fits into the first line. */
 function headLines(name: string, text: string, columns: number): styling.Line[] {
   const [first = "", ...rest] = Bun.wrapAnsi(escapeText(`${name}: ${text}`), columns).split("\n");
   return [first.startsWith(name) ? [styling.piece("bold", name), first.slice(name.length)] : first, ...rest];
@@ -198,8 +198,8 @@ function rowsOfTokenizers({ texts, tokenizers }: evaluations.Evaluation): FlatRo
 }
 
 /**
- * Makes a grid with a row for each measure. `areCompared` says whether best values are marked, which makes no sense if
- * the subjects are texts.
+ * Makes a grid of rows, by default named after their measures. `areCompared` says whether best values are marked, which
+ * makes no sense if the subjects are texts.
  */
 const flatGrid = (
   subjects: Axis,
@@ -362,7 +362,7 @@ function wordSections(
 }
 
 function wordText({ word, count, pieces }: evaluations.CostliestWord): string {
-  // If pieces split characters, they do not show the word, so the whole word is printed first.
+  // Pieces with escaped bytes, such as parts of characters, do not show the word, so the whole word is printed first.
   const whole = pieces.some((piece) => piece.includes("\\x")) ? `${escapeText(word)} = ` : "";
   return `${groupDigits(count)} x ${whole}${piecesText(pieces, shownPiecesMax).trimStart()}`;
 }

@@ -23,7 +23,7 @@ export type EvaluateOptions = {
   readonly model?: modelCosts.Shape | undefined;
   /** Returns the number of threads for this much text. */
   readonly workerCountFor: (textBytes: number) => number;
-  /** The minimum number of words of a text for each thread. */
+  /** The number of a text's words for which one thread is enough. */
   readonly partWordsLeast?: number;
   readonly budget: machine.MemoryBudget;
   /** The directory for words that do not fit into memory. The caller removes it. */
@@ -116,7 +116,7 @@ function checkLongest(
 /** Encoding a word of fewer bytes than this takes so little memory that it is not checked. */
 const longWordBytes = scaled(1 << 18, 16);
 
-/** Starts the progress of a run that reads each text for its words, and then at most `passCount` times. */
+/** Starts the progress of a run that reads each text for its words, and then usually at most `passCount` times. */
 function startProgress(options: EvaluateOptions, report: Report): EvaluationProgress {
   const { texts, tokenizers } = options;
   const goCount = 1 + passCount(tokenizers.map(({ parts }) => parts));
@@ -161,7 +161,7 @@ const threadCountOf = ({ texts, workerCountFor }: EvaluateOptions) =>
 
 /**
  * Returns how many times the caches of the encoders are halved, so that all of them together take at most an eighth of
- * the memory budget. They take more if halving them `cacheShrinkBitsMax` times is not enough.
+ * the memory that the budget leaves. They take more if halving them `cacheShrinkBitsMax` times is not enough.
  */
 function cacheShrinkBitsOf(options: EvaluateOptions): number {
   const cacheCount = threadCountOf(options) * Math.min(encodersMax, options.tokenizers.length);
@@ -172,13 +172,13 @@ function cacheShrinkBitsOf(options: EvaluateOptions): number {
 }
 
 /**
- * Returns the default maximum number of threads: a third of those that fit into memory, so that counting takes a third
- * of the memory.
+ * Returns the default maximum number of threads: one, or a third of those that fit into memory, so that counting takes
+ * a third of the memory.
  */
 export const evaluatingThreadsMax = (budget: machine.MemoryBudget) =>
   Math.max(1, Math.floor(budget.workerCountMax / 3));
 
-/** Estimates the memory of tokenizers and threads, in bytes. Small texts need no caches or workers. */
+/** Estimates the memory of tokenizers and threads, in bytes. For small texts, caches and workers are left out. */
 function encodersBytes(options: EvaluateOptions): number {
   const { texts, tokenizers } = options;
   const textBytes = Math.max(...texts.map(({ inputs }) => corpusInputs.expectedTextBytes(inputs)));
@@ -512,7 +512,10 @@ async function specialCutsOf(parts: TokenizerParts, words: textWords.TextWords):
 const keyOf = (parts: TokenizerParts, specialTokens: readonly string[]) =>
   JSON.stringify([patternDigest(parts.pattern), specialTokens]);
 
-/** Returns the maximum number of passes through a text for these tokenizers. */
+/**
+ * Returns the maximum number of passes through a text for these tokenizers, unless the text has to be encoded as a
+ * whole after its pretokens were counted.
+ */
 function passCount(tokenizers: readonly TokenizerParts[]): number {
   const counted = tokenizers.filter((parts) => cuttings.canBeCut(parts));
   const keys = new Set(counted.map((parts) => keyOf(parts, specialTokensOf(parts))));

@@ -230,7 +230,7 @@ export class EvaluationThreads {
 }
 
 /**
- * The default minimum number of words for each thread. Encoding this many takes some 0.5 s, long enough for several
- * threads to be faster.
+ * The default number of words for which one thread is enough. Encoding this many takes some 0.5 s, and with more words,
+ * several threads are faster.
  */
 const defaultPartWordsLeast = scaled(1 << 20, 4);

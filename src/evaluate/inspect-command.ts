@@ -181,7 +181,7 @@ function specialRows(parts: TokenizerParts, roles: Described["roles"]): summaryR
 const rolesIn = (roles: Described["roles"], content: string) =>
   Object.entries(roles).flatMap(([role, text]) => (text === content ? [role.replace("_token", "")] : []));
 
-/** The width of the column of special tokens. A longer token moves its roles to the right. */
+/** The maximum width of the column of special tokens. A longer token moves its roles to the right. */
 const textColumnsMax = 30;
 
 function describeTemplate(template: string): string {
@@ -235,7 +235,7 @@ function describeText(parts: TokenizerParts, text: CountedText): styling.Line[] 
 /** The number of columns for the first tokens: three lines of a usual terminal. */
 const beginsColumns = 3 * summaryRows.usualColumns - nameColumns;
 
-/** Returns as many of the first tokens as fit, counting a separator after each. */
+/** Returns as many of the first tokens as fit, counting a separator after each, but at least one. */
 function firstOf(tokens: readonly string[]): readonly string[] {
   let used = 0;
   const end = tokens.findIndex((token) => {

@@ -1,8 +1,8 @@
 import type { evaluations } from "#evaluation";
 
 /**
- * Returns the first `count` words to show. A word is a repetition if an earlier word has the same letters, ignoring
- * case. Repetitions come after all words with new letters, and words without letters come last.
+ * Returns the first `count` words to show. A word is a repetition if an earlier word has the same letters and marks,
+ * ignoring case. Repetitions come after all words with new ones, and words with neither letters nor marks come last.
  */
 export function shownWords(
   words: readonly evaluations.CostliestWord[],

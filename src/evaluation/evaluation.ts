@@ -292,8 +292,8 @@ function classesOf(parts: TokenizerParts) {
 }
 
 /**
- * Whether these bytes, which are not UTF-8, are a single byte, the first bytes of a character, or up to three
- * continuation bytes.
+ * Whether these bytes, which are not UTF-8, are a single byte, a lead byte with too few continuation bytes, or up to
+ * three continuation bytes.
  */
 function isPartOfOne(bytes: Uint8Array): boolean {
   const isContinuation = (byte: number) => byte >> 6 === 2;

@@ -9,7 +9,7 @@ export type Excerpt = {
   readonly content: string;
   /**
    * The ids of the tokens and their lengths in bytes, for each tokenizer. null for a tokenizer that changes the texts
-   * differently from most others (`tokenizersAlike`), because its tokens do not spell `content`.
+   * differently from the largest group (`tokenizersAlike`), because its tokens may not spell `content`.
    */
   readonly cuts: readonly ({ readonly ids: readonly number[]; readonly lengths: readonly number[] } | null)[];
 };

@@ -194,8 +194,8 @@ function findingOfOne({ tokenizers }: Evaluation): Finding | null {
 
 /**
  * Compares the first tokenizer (index `own`) with the other tokenizer that has the fewest tokens (index `best`). Each
- * text has the same weight. `shares` has, for each text, the tokens of the first divided by those of the best. Returns
- * null if no other tokenizer has tokens on the same text as the first.
+ * text has the same weight. `shares` has, for each text on which both have tokens, the tokens of the first divided by
+ * those of the best. Returns null if no other tokenizer has tokens on the same text as the first.
  */
 export function ownAndBest({ tokenizers }: Evaluation) {
   const [own, ...others] = tokenizers;

@@ -22,7 +22,7 @@ export type Measures = {
   readonly notUtf8Tokens: number;
   /** `notUtf8Tokens` divided by the number of occurrences of tokens that are not special. */
   readonly notUtf8Share: number | null;
-  /** Number of occurrences of tokens that are not UTF-8 and join a character with a part of another one. */
+  /** Number of occurrences of tokens that are not UTF-8 and join a character, or part of one, with a part of another. */
   readonly mixedTokens: number;
   /** null unless requested. */
   readonly numbers: NumberMeasures | null;
@@ -84,7 +84,7 @@ export type VocabularyFacts = {
   readonly vocabularySize: number;
   /** Number of tokens that are neither special nor whole UTF-8 characters. */
   readonly notUtf8InVocabulary: number;
-  /** Number of tokens that are not UTF-8 and join a character with a part of another one. */
+  /** Number of tokens that are not UTF-8 and join a character, or a part of one, with a part of another. */
   readonly mixedInVocabulary: number;
 };
 
@@ -110,7 +110,7 @@ export type Measure<Of> = {
   readonly formula: string;
   /** Whether it applies only to texts with spaces between words. */
   readonly isOfWords?: boolean;
-  /** What the measure needs in addition to tokens and words; undefined if nothing. */
+  /** What the measure needs in addition to tokenizers and texts; undefined if nothing. */
   readonly needs?: "numbers" | "model";
   /** Returns the value; null if there is none. */
   readonly value: (of: Of) => number | null;

@@ -5,8 +5,8 @@ import { asOption, type Message, messages, nearest, phrase, UserError, usageErro
 // formulas of docs/evaluate.md.
 
 /**
- * The shape of a decoder model. It leaves out normalization, biases and position embeddings, which have less than 1 %
- * of the weights.
+ * The shape of a decoder model. It leaves out normalization, biases and position embeddings, which usually have less
+ * than 1 % of the weights.
  */
 export type Shape = {
   /** Width of the residual stream, the embedding and the head. */
@@ -327,8 +327,8 @@ class ConfigReader {
   }
 
   /**
-   * Returns the window of attention, and the number of layers that attend to the whole context; nothing if no layer has
-   * a window.
+   * Returns the window of attention, and the number of layers that attend to the whole context; nothing if the model
+   * has no window or does not use it.
    */
   windows(layers: number): Given {
     const { layer_types: types, use_sliding_window: isUsed } = this.config;

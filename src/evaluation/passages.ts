@@ -10,11 +10,11 @@ export type Passage = { readonly bytes: Uint8Array; readonly cuts: readonly (rea
 // A passage ends where all tokenizers have a boundary. Once it has its minimum length, it ends at the end of a sentence
 // or line, or before a character of a script without spaces. From 1.5 times that length on, it may also end between
 // words, and from twice that length on, between any characters. The last passage ends with the text.
-/** The minimum length of a passage in bytes. */
+/** A passage has its minimum length if it has this many bytes, or `passageTokens` tokens. */
 const passageBytes = 240;
-/** The minimum length of a passage in tokens, by the tokenizer that has the most there. */
+/** A passage also has its minimum length if it has this many tokens, by the tokenizer that has the most there. */
 const passageTokens = 72;
-/** The minimum length in bytes of a passage at the end of a text, unless it is the whole text. */
+/** A passage of fewer bytes than this, such as a short end of a text, is not shown, unless it is the first one. */
 const restBytes = 40;
 /** The maximum number of passages shown for a text. */
 const passagesMax = 3;

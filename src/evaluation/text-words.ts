@@ -122,8 +122,8 @@ function unspacedCountOf(bytes: Uint8Array, start: number, end: number): number 
 }
 
 /**
- * Whether a character is of a script without spaces: Thai, Lao, Tibetan, Burmese, Khmer, the Tai scripts, kana, and
- * Chinese characters with their punctuation.
+ * Whether a character is of a script without spaces: Thai, Lao, Tibetan, Burmese, Khmer, the Tai scripts, kana,
+ * Bopomofo, and Chinese characters with their punctuation.
  */
 export const isUnspaced = (codePoint: number) =>
   (codePoint >= 0x0e00 && codePoint < 0x10a0) ||

@@ -187,7 +187,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
  * Returns what `scriptOf` returns, without regular expressions, which take milliseconds to compile. Returns undefined
- * if a character is neither ASCII, nor a Latin letter up to U+024F, nor between U+2010 and U+205E.
+ * if a character is neither ASCII, nor a Latin letter from U+00C0 to U+024F, nor between U+2010 and U+205E.
  */
 function commonScript(bytes: Uint8Array, start: number, end: number): string | undefined {
   let [hasLetter, hasDigit, hasSign, hasWhitespace] = [false, false, false, false];

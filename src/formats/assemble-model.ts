@@ -60,7 +60,10 @@ export function scanParsed(
   return scanned;
 }
 
-/** Returns the ids of tokens that merging their bytes does not produce, by their bytes as Latin-1 text. */
+/**
+ * Returns the ids of tokens that merging their bytes does not produce, by their bytes as Latin-1 text. Leaves out
+ * tokens that are not in byte-to-character form.
+ */
 function tokensBeyondMerging(model: EncodingModel, vocab: TokenIds): Map<string, number> {
   const merger = new WordMerger(model);
   const found = new Map<string, number>();

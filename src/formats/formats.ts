@@ -31,7 +31,7 @@ const isSentencePiece = (head: string) =>
 /** The value of `--format` for an image: the tokenizer compiled into a single file (src/tokenizer/image.ts). */
 export const image = "image";
 
-/** All formats, in the order in which they are written and searched for in a directory. */
+/** All formats, in the order in which they are written and, by their preferred names, searched for in a directory. */
 export const all: readonly Entry[] = [
   {
     name: "huggingface",

@@ -157,7 +157,10 @@ function* mergeTexts({ vocabulary }: FinishedTokenizer): Generator<Uint8Array> {
   }
 }
 
-/** The pre-tokenizers of llama.cpp under which a pretoken that is in the vocabulary is not merged (`ignore_merges`). */
+/**
+ * The pre-tokenizers of llama.cpp that `bpe` names, and under which a pretoken that is in the vocabulary is not merged
+ * (`ignore_merges`).
+ */
 const takesWhole = new Set(["llama-bpe", "tekken"]);
 
 function obstacle(tokenizer: FinishedTokenizer): string | null {

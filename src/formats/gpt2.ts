@@ -155,7 +155,7 @@ function readMergeLines({ path, bytes }: SourceFile): [string, string][] {
 
 /**
  * Guesses which of the entries without a merge are special tokens: those that are not a single byte. An entry with a
- * character such as `Ġ`, which represents whitespace or a control byte, is taken for an ordinary token.
+ * character such as `Ġ`, which represents a byte that Latin-1 cannot print, is taken for an ordinary token.
  */
 function guessSpecialEntries(entries: Iterable<[string, number]>): Map<string, number> {
   const found = new Map<string, number>();

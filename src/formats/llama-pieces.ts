@@ -60,8 +60,9 @@ const isHiddenRun = (text: string, id: number, addedTokens: readonly AddedToken[
   text.includes(mark) && addedTokens.every((token) => token.id !== id);
 
 /**
- * Returns an obstacle if two added tokens may overlap in a text. llama.cpp finds the longest one. Other programs find
- * the one that begins first, and search for tokens with `normalized` after all others.
+ * Returns an obstacle if two added tokens may overlap in a text, and programs may find different ones. llama.cpp finds
+ * the longest one. Other programs find the one that begins first, and search for tokens with `normalized` after all
+ * others.
  */
 function overlapObstacle(addedTokens: readonly AddedToken[]): string | null {
   const byPrefix = new Map<string, AddedToken[]>();

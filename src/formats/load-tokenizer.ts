@@ -90,7 +90,7 @@ export function pathsReadAt(path: string): string[] {
   return directories.flatMap((directory) => [directory, ...names.map((name) => join(directory, name))]);
 }
 
-/** Returns the names of the subdirectories that a training of several sizes wrote, by ascending size. */
+/** Returns the names of the subdirectories that are sizes, as a training of several sizes names them, ascending. */
 export const sizesIn = (directory: string): string[] =>
   readdirSync(directory)
     .filter((name) => /^\d+$/.test(name) && files.isDirectory(join(directory, name)))

@@ -29,8 +29,8 @@ export const publishedTokenizers: readonly Published[] = [
 ];
 
 /**
- * The publishers' repositories on Hugging Face. A published name that is not listed here is the name of a tiktoken
- * file.
+ * The publishers' repositories on Hugging Face. A published tokenizer whose name is not listed here has a rank file of
+ * tiktoken.
  */
 const repositories: Readonly<Record<string, string>> = {
   llama3: "meta-llama/Meta-Llama-3-8B",

@@ -48,7 +48,7 @@ export type SpelledTokens = {
  * formats.ts.
  */
 export type TokenizerFormat = {
-  /** Writes a trained tokenizer. Absent if the format is read-only. */
+  /** Writes a trained or converted tokenizer. Absent if the format is read-only. */
   readonly writing?: {
     /** Returns the reason why a tokenizer cannot be written in this format, or null. */
     readonly obstacle: (tokenizer: FinishedTokenizer) => Message | null;

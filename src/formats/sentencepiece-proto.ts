@@ -25,7 +25,7 @@ type Trainer = {
   readonly marksEnds: boolean;
   readonly byteFallback: boolean;
   readonly unknownText: string;
-  /** The ids of roles; negative: no token has the role. */
+  /** The ids of roles. If no piece has such an id (a stored -1 is read as 2^64), no token has the role. */
   readonly roles: Readonly<Record<Role, number>>;
 };
 

@@ -200,9 +200,9 @@ function lengthOf(idCount: number): number {
 const rowsInChunk = scaled(1 << 15, 2);
 
 /**
- * Yields the content of `.csv.gz`, with a line for each document: its start and end in ids, its number, an empty
- * source, and its number once more. Files of dolma have the number of the record's line in that last field. Each chunk
- * is a complete gzip member.
+ * Yields the content of `.csv.gz`, with a line for each document that has ids: its start and end in ids, its number, an
+ * empty source, and its number once more. Files of dolma have the number of the record's line in that last field. Each
+ * chunk is a complete gzip member.
  */
 function* olmoIndex(all: Float64Array): Generator<Uint8Array> {
   const ends = withoutEmpty(all);

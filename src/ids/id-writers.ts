@@ -60,7 +60,7 @@ export type IdSink = {
    * where records end, and the kept fields of these records.
    */
   write(ids: Uint16Array | Uint32Array, recordEnds?: Uint32Array, kept?: readonly keptField.Value[]): void;
-  /** Called at the end of a plain-text input. */
+  /** Ends a text that is not a record, such as an input of plain text. */
   endInput(): void;
   /** Called after all ids of a task. */
   endTask?(task: tasks.Task): void;
@@ -81,7 +81,7 @@ export const shorterDocuments = messages.ifHas(
   "encode its text as several documents, or write the ids as .npy or .bin, which have no documents",
 );
 
-/** Whether a file with this name stores ids as binary numbers, not as text. */
+/** Whether a file with this name is an `.npy` or `.bin` file, whose ids are binary numbers. */
 export const isFileName = (path: string) => /\.(npy|bin)$/.test(path);
 
 /**
