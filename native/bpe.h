@@ -101,8 +101,8 @@ BPE_API const char *bpe_session_ids(const bpe_session *, size_t first, bpe_ids *
 /* Counts the ids of a text. If there are more than `limit`, stops early and sets `*count` to limit + 1. */
 BPE_API const char *bpe_count(bpe_tokenizer *, const char *text, size_t size, int flags, size_t limit, size_t *count);
 
-/* Decodes ids to bytes. The bytes are UTF-8, unless the ids contain only some of the bytes of a character. An id
- * without a token is an error. */
+/* Decodes ids to bytes. The bytes may be invalid UTF-8, for example if the ids contain only some of the bytes of a
+ * character. An id without a token is an error. */
 BPE_API const char *bpe_decode(bpe_tokenizer *, const uint32_t *ids, size_t count, bpe_bytes *bytes);
 
 /* Compares ids with the canonical ids: those that encoding the decoded text gives. `*index` is set to the index of the
@@ -120,8 +120,8 @@ typedef struct {
 } bpe_spans;
 
 /* Finds the canonical ids and, in order, the shortest spans of ids that differ but have the same bytes. If the
- * canonical ids decode to another text, because encoding normalizes it, there is one span, from the first difference to
- * the last. */
+ * canonical ids decode to another text, for example because encoding normalizes it, there is one span, from the first
+ * difference to the last. */
 BPE_API const char *bpe_recode(bpe_tokenizer *, const uint32_t *ids, size_t count, int flags, bpe_ids *canonical, bpe_spans *spans);
 
 /* One more than the largest id. */

@@ -267,7 +267,7 @@ typedef struct {
   Ids ids;
   Checkpoint *checkpoints;
   size_t checkpoint_count;
-  size_t encoded_size; /* number of bytes that all edits have encoded */
+  size_t encoded_size; /* number of bytes that the edits of this session have encoded */
 } Session;
 
 BPE_HIDDEN void session_free(Session *);

@@ -72,8 +72,8 @@ static bool make_accessible(void *start, uint64_t size) {
 #endif
 }
 
-/* Reserves the 4 GB of addresses that a kernel can use. If address space is limited, reserves only a quarter of what
- * is available, because other instances need the rest, but at least 64 MB. */
+/* Reserves the 4 GB of addresses that a kernel can use. If address space is limited, reserves at most a quarter of
+ * what is available, because other instances need the rest, but at least 64 MB. */
 wasm_rt_memory_t *memory_new(void) {
   uint64_t limit = SPACE;
   char *start = reserve(PAGE + limit);

@@ -17,7 +17,7 @@ struct Instance {
   wasm_rt_memory_t *sections_memory; /* NULL until the text module is set up: with the model, or by the first text that needs it */
   uint64_t sections_set_up_size; /* size of `sections_memory` after set-up; likewise for the other `set_up_size` fields */
   uint32_t sections_flags; /* flags of the last text; UINT32_MAX if the text module has to be opened again */
-  w2c_text tokens; /* another instance of the text module, which finds the positions of tokens (spans.c) */
+  w2c_text tokens; /* another instance of the text module, which has the bytes of all tokens (spans.c) */
   wasm_rt_memory_t *tokens_memory; /* NULL until the first call that needs it */
   uint64_t tokens_set_up_size;
   uint64_t set_up_size;

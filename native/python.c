@@ -106,8 +106,8 @@ static void release(Model *self, Idle *idle, const char *error) {
 /* Outside batches, the GIL is kept while a text of up to this many bytes is encoded or edited. */
 enum { SHORT_TEXT = SCALED(1 << 14, 8) };
 
-/* Returns the UTF-8 of a str, or the content of a bytes object, which need not be valid UTF-8. For other objects,
- * sets a Python exception and returns NULL. */
+/* Returns the UTF-8 of a str, or the content of a bytes object, which need not be valid UTF-8. For other objects, and
+ * for a str with a lone surrogate, sets a Python exception and returns NULL. */
 static const char *utf8_of(PyObject *text, Py_ssize_t *size) {
   if (PyUnicode_Check(text)) return PyUnicode_AsUTF8AndSize(text, size);
   if (PyBytes_Check(text)) {
@@ -460,7 +460,7 @@ static PyObject *model_cut(Model *self, PyObject *args) {
   return parts;
 }
 
-/* Returns `argument` itself if it is a list, otherwise a list of its items. Unlike `PySequence_List`, handles signals. */
+/* Returns `argument` itself if its type is list, otherwise a list of its items. Unlike `PySequence_List`, handles signals. */
 static PyObject *as_list(PyObject *argument) {
   if (PyList_CheckExact(argument)) return Py_NewRef(argument);
   PyObject *items = PyObject_GetIter(argument), *list = items == NULL ? NULL : PyList_New(0), *item;
@@ -526,7 +526,8 @@ failed:
 
 /* ---- Batches: texts that several threads encode, part by part ---- */
 
-/* A part has about PART_BYTES of text. A text of at least LONG_BYTES is divided into slices. */
+/* Texts are added to a part until it has PART_BYTES. If there are several threads, a text of at least LONG_BYTES is
+ * divided into slices of about PART_BYTES, as far as it can be cut. */
 enum { PART_BYTES = SCALED(1 << 18, 32), LONG_BYTES = SCALED(1 << 20, 64) };
 
 /* A part of a batch: whole texts, or a slice of one long text or of a file. */

@@ -114,7 +114,7 @@ export async function buildKernel(directory: string, isSmallScale = false): Prom
     readFileSync(digestPath(path), "utf8") === digests.get(path);
   const missing = paths.filter((path) => !isBuilt(path));
   for (const path of missing) rmSync(digestPath(path), { force: true });
-  // Each module takes 20 s of processor time, so they are compiled in parallel.
+  // A module takes up to some 20 s of processor time, so they are compiled in parallel.
   const compilers = missing.map((path) =>
     Bun.spawn([process.execPath, import.meta.path, path], { stdio: ["ignore", "inherit", "inherit"] }),
   );

@@ -145,7 +145,8 @@ FILES = (
 ${lines(quoted(decisiveFileNames), "    ").join("\n")}
 )
 
-#: The parameters that are options of \`bpe train\`, by how \`_training.py\` writes their values.
+#: The parameters that are options of \`bpe train\`, except \`vocab_size\` and \`output\`, by how \`_training.py\`
+#: writes their values.
 PARAMETERS = {
 ${[...Map.groupBy(printed, ({ kind }) => kind.python.print)].flatMap(([print, each]) => tupleOf(print, each)).join("\n")}
 }

@@ -76,8 +76,8 @@ function lowerCases(): Change[] {
 }
 
 /**
- * Returns the characters with a nonzero combining class that do not decompose, each with the rank of its class, from 1
- * on. The runtime does not expose classes, but its normalization shows which of two marks goes first.
+ * Returns the characters of Unicode 9.0 with a nonzero combining class that do not decompose, each with the rank of its
+ * class, from 1 on. The runtime does not expose classes, but its normalization shows which of two marks goes first.
  */
 function combiningClasses(decomposed: ReadonlySet<number>): (readonly [codePoint: number, order: number])[] {
   const [lowest, highest] = ["\u0334", "\u0345"];

@@ -126,11 +126,12 @@ class _Thread:
     """
 
     def __init__(self, work: Callable[[], object]) -> None:
-        #: `_begun` is acquired by the thread that takes the work. `_ended` is released when a thread has done it.
+        #: `_begun` is acquired by the thread that takes the work. `_ended` is released when the new thread has done it.
         self._begun, self._ended = allocate_lock(), allocate_lock()
         self._ended.acquire()
         self._works = [work]
-        #: What the work raised, or None. The list is made in advance, so that storing the outcome takes no memory.
+        #: `_PENDING` until the new thread has done the work; then what the work raised, or None. The list is made in
+        #: advance, so that storing the outcome takes no memory.
         self._outcomes: list[Union[BaseException, None]] = [_PENDING]
 
     def start(self) -> bool:
@@ -231,7 +232,7 @@ class _Reference(ref):  # type: ignore[type-arg]
     start: Callable[[], int]
 
 
-#: The work registered by `when_dropped`, for each object that still exists.
+#: The work registered by `when_dropped` that has not been done.
 _endings: dict[_Reference, Callable[[], None]] = {}
 
 

@@ -15,7 +15,8 @@ FILES = (
     "chat_template.json", "training.json",
 )
 
-#: The parameters that are options of `bpe train`, by how `_training.py` writes their values.
+#: The parameters that are options of `bpe train`, except `vocab_size` and `output`, by how `_training.py`
+#: writes their values.
 PARAMETERS = {
     "texts": ("special_tokens", "seed_tokens", "include"),
     "flag": (

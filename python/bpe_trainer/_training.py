@@ -17,7 +17,7 @@ def train_with(
 ) -> t.Tokenizer:
     """Runs `bpe train` with the arguments of `train`, and loads the tokenizer. `_options.py` has the parameters."""
     files, texts, output, vocab_size = (given[name] for name in ("files", "texts", "output", "vocab_size"))
-    # Without a size, nothing is learned, and `extend` only adds the given tokens.
+    # Without a size, nothing is learned, and `extend` only adds the given tokens and renames others.
     adds = vocab_size is None and given["extend"] is not None
     if vocab_size is None and not adds:
         raise TypeError("vocab_size is missing")

@@ -127,7 +127,7 @@ def check(
     words = _count_words(input_path, special_tokens)
     counts = _pair_counts(words, right[:k])
     found.update(yours=given[k], right=right[k], your_count=counts[given[k]], right_count=counts[right[k]], reasons=[])
-    # List each mistake that explains why this pair was merged here.
+    # List the likely mistakes that would explain why this pair was merged here.
     if counts[given[k]] == counts[right[k]]:
         found["reasons"].append("a tie: of equally frequent pairs, the greatest one, compared as bytes, is merged")
     for mistake, theirs in (

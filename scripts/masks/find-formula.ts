@@ -36,7 +36,10 @@ export type Member = {
 
 export type FoundFormula = { readonly member: Member; readonly symbols: SymbolSet };
 
-/** Returns a formula that provably cuts every text as the automaton does; undefined if none is found. */
+/**
+ * Returns a formula that provably cuts every text of valid characters as the automaton does; undefined if none is
+ * found.
+ */
 export function findFormula(tables: ScanTables): FoundFormula | undefined {
   const member = guessMember(tables);
   const symbols = symbolsOf(tables, families[member.family]!.classes);

@@ -157,8 +157,8 @@ type Settled = {
 };
 
 /**
- * Performs the writes and the commits of an entry of the automaton. The result has a difference unless the ends that
- * the entry settles are the first pending ones.
+ * Performs the writes and the commits of an entry of the automaton. The result has a difference if the ends that the
+ * entry settles contradict the first pending ones, or if too many ends are pending.
  */
 function settle(entry: number, slots: number[], pendingCount: number, here: number): Settled {
   if ((entry & 15) !== noSlot) slots[entry & 15] = here;

@@ -101,8 +101,8 @@ function kindOfBlock({ columnBlocks, columns }: ScanTables, block: number, kindO
 const path = join(import.meta.dir, "../../src/pattern/named-masks.ts");
 
 /**
- * Writes src/pattern/named-masks.ts (not in the repository), unless it is up to date: the mask tables of named
- * patterns, by digests of their automata.
+ * Writes src/pattern/named-masks.ts (not in the repository), unless it is up to date: the mask tables of named patterns
+ * and of the usual superword pattern, by digests of their automata.
  */
 export function writeNamedMasks(): void {
   const head = headOf(patternDigest());
