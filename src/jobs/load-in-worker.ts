@@ -15,8 +15,8 @@ export type LoadRequest = {
   readonly path: string;
   readonly options: tokenizers.LoadOptions;
   /**
-   * Whether ids will be decoded. Only then is the token table built, because that takes time, and encoding does not
-   * need it.
+   * Whether the token table will be used, as decoding uses it. Otherwise it is not built, because that takes time, and
+   * encoding does not need it.
    */
   readonly isDecoded: boolean;
 };

@@ -25,7 +25,7 @@ export type Job<Setup, Part extends OutputPart, Found, Rest, Common = never> = {
   readonly ranges?: readonly Range[] | undefined;
   /**
    * How ranges are split into tasks (`textCutting`). If undefined, each range is one task, and one thread gets all
-   * chunks of an input that is read in order. A Parquet file is several tasks even then.
+   * chunks of an input that is read in order. A Parquet file may be several tasks even then.
    */
   readonly cutting: RangePlanOptions | undefined;
   /** Tasks are planned ahead until they have this many bytes of text, or until there are `aheadCountMax` of them. */

@@ -17,8 +17,8 @@ export declare function countIds(start: u32, end: u32, limit: u32): u32;
 const stepsMask: u32 = (1 << 16) - 1;
 
 /**
- * Polls the host once every 65,536 steps of a loop. `step` counts from 0, and a step must take at most a microsecond.
- * In modules with threads, which do not import `poll`, this function does nothing.
+ * Polls the host once every 65,536 steps of a loop. `step` counts the steps, up or down, and a step must take at most a
+ * microsecond. In modules with threads, which do not import `poll`, this function does nothing.
  */
 export function pollAtStep(step: u32): void {
   if (!ASC_FEATURE_THREADS && (step & stepsMask) === stepsMask) poll();

@@ -223,7 +223,7 @@ export function reserveTable(byteCount: usize): usize {
 
 /**
  * Reserves memory for `byteCount` bytes of text, including padding. Returns false if memory runs out. After the first
- * call, only `spareBytes` are left for tables.
+ * call, only about `spareBytes` are left for tables.
  */
 export function reserveText(byteCount: u32): bool {
   if (workStart === 0) textStart = (fixedEnd + spareBytes + pageBytes - 1) & ~(pageBytes - 1);

@@ -76,8 +76,8 @@ let searchPos: i32 = 0;
 let pausePos: i32 = 0;
 
 /**
- * Tokens are searched for up to this many bytes beyond a block. Masks read ahead that far, and must not mistake a token
- * for text.
+ * Tokens are searched for up to this many bytes beyond a block. Masks read ahead, at most that far, and must not
+ * mistake a token for text.
  */
 const searchedAfterBlock: i32 = 2 * masksLookAhead;
 
@@ -165,8 +165,8 @@ export function takeText(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, 
 }
 
 /**
- * Reads the character at `rangeEnd`, because it may settle a pretoken that ends there. The character itself belongs to
- * the next range. Returns 1, or -1 if memory ran out.
+ * Reads the character at `rangeEnd` if the scan has stopped there, because that character may settle a pretoken that
+ * ends there. The character itself belongs to the next range. Returns 1, or -1 if memory ran out.
  */
 export function lookAhead(rangeEnd: i32, limit: i32): i32 {
   beginSlice();

@@ -7,8 +7,8 @@ import { reserveTable } from "./regions";
  * only token, each occurrence of a prefix is a match. Otherwise a block of text from the occurrence on is read
  * backwards by an Aho-Corasick automaton of the reversed tokens. After each byte, the automaton's state identifies the
  * longest token that begins there. A block is not shorter than the longest token, so no byte is read more than twice,
- * whatever the tokens are. If the tokens begin with too many different bytes there are no prefixes, and all of the text
- * is read backwards.
+ * whatever the tokens are, unless the limit changes (`findToken`). If the tokens begin with too many different bytes
+ * there are no prefixes, and all of the text is read backwards.
  *
  * If tokens are equal, the last one counts. Callers describe each token by a *record*:
  *

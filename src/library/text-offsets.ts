@@ -39,8 +39,8 @@ export function findOffsets(
 }
 
 /**
- * Returns the start of each character of a string, and the end of the last one; undefined if each character is one code
- * unit.
+ * Returns the start of each character of a string, and the end of the last one; undefined if the string has no
+ * surrogates, so that each character is one code unit.
  */
 function unitsOf(text: string): Uint32Array | undefined {
   if (!/[\ud800-\udfff]/.test(text)) return undefined;

@@ -99,7 +99,7 @@ export type TruncateOptions = EncodeOptions & {
 };
 
 export type ChunkOptions = EncodeOptions & {
-  /** The number of tokens that a piece shares with the previous one, less than the size. Default: 0. */
+  /** The maximum number of tokens that a piece shares with the previous one, less than the size. Default: 0. */
   readonly overlap?: number;
 };
 
@@ -419,9 +419,9 @@ export class TextTokenizer {
    *
    * Pieces consist of tokens of the whole text. A piece starts at or inside a token, counts `size` tokens from that
    * one, and ends by the rule of {@link truncate}. With `overlap`, the next piece starts with the last `overlap` tokens
-   * that are complete in this piece, moved forward to the start of a character. Next to a character of many tokens it
-   * may share fewer, so that it starts and ends later than this piece. Throws an error that names a character with more
-   * than `size` ids. An empty text has no pieces.
+   * that are complete in this piece, moved forward to the start of a character. It may share fewer, for example next to
+   * a character of many tokens, so that it starts and ends later than this piece. Throws an error that names a
+   * character with more than `size` ids. An empty text has no pieces.
    */
   chunks(text: string, size: number, options?: ChunkOptions): string[];
   chunks(text: Uint8Array, size: number, options?: ChunkOptions): Uint8Array<ArrayBuffer>[];

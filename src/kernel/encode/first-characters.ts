@@ -51,7 +51,7 @@ export function beginsWithCharacters(given: EncodingModel): bool {
 
 /**
  * Whether the bytes around a position suffice to decide if a token can cross it. They do not if unknown tokens are
- * fused, because a fused token can cross any position.
+ * fused, because a fused token crosses positions that no merge crosses.
  */
 export function canBePartedByBytes(given: EncodingModel): bool {
   return given.beginning !== withFusedUnknown;

@@ -3,7 +3,7 @@ import { hashLong } from "../words/word-slots";
 
 /**
  * EncodingModel: the tables that turn the bytes of a pretoken into ids. JavaScript writes the first thirteen fields and
- * their arrays (src/tokenizer/encoding-model.ts); `useModel` (build-model.ts) adds the others.
+ * their arrays (src/tokenizer/encoding-model.ts); `buildTables` (build-model.ts) adds the others.
  *
  *   OFFSET   FIELD            ARRAY OR NUMBER
  *   0        byteIds          i32[256]: id of each byte, or `droppedByte` if the vocabulary lacks it

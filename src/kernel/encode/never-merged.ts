@@ -78,7 +78,10 @@ let cutsByMasks: bool = false;
 /** Whether cuts inside a character are forbidden. */
 let keepsCharacters: bool = false;
 
-/** The minimum length in bytes of a pretoken that is cut. */
+/**
+ * The minimum length in bytes of a pretoken that is cut. Pretokens that are lines (`cutsLines`), and all that
+ * `nextLineCuts` cuts, may be shorter.
+ */
 let cutBytesMin: u32 = isSmallScale ? 1 : middleBytesMax + 1;
 
 /** Sets `cutBytesMin`, for tests. */
@@ -110,7 +113,7 @@ export function useCuts(model: EncodingModel): bool {
   return true;
 }
 
-/** Whether no merge crosses a position between a visible character and a space. */
+/** Whether certainly no merge crosses a position between a visible ASCII character and a following space. */
 function endsWordsBeforeSpaces(model: EncodingModel): bool {
   if (beginsWithCharacters(model)) return false;
   for (let left = space + 1; left < del; left++)
@@ -208,8 +211,7 @@ export function nextCuts(): u32 {
 }
 
 /**
- * Does the same as `nextCuts`, 64 positions at a time, if `cutsByMasks`. Every pretoken is cut, because pretokens are
- * lines.
+ * Does the same as `nextCuts`, 64 positions at a time, if `cutsByMasks`. Every pretoken is cut, whatever its length.
  */
 function nextLineCuts(): u32 {
   const last = endAt(endCount - 1);
@@ -361,8 +363,8 @@ function isCut(start: u32, at: u32, end: u32): bool {
   const left = <u32>load<u8>(textStart + at - 1);
   const right = <u32>load<u8>(textStart + at);
   const place = placeOf(left, right);
-  // Between two non-ASCII characters, all their bytes decide. In all other cases, `byContext` means that a whole token
-  // may begin or end here, so there is no cut.
+  // Between two non-ASCII characters, `mayPart` looks at more bytes. In all other cases, `byContext` means that a whole
+  // token may begin or end here, so there is no cut.
   if (place === byContext && right >= 0xc0 && left >= 0x80) return mayPart(start, at, end);
   return place === always;
 }
@@ -399,7 +401,7 @@ function threeByteCharacter(at: usize): u32 {
 /**
  * Returns 1 if the three bytes on each side of `here` allow a cut, and 0 if they do not, or if fewer than three bytes
  * precede `here`. Returns `byContext` if more bytes must be compared, because a whole token may begin or end at `here`.
- * May read bytes after the pretoken. These can only prevent a cut, which changes no id.
+ * May read bytes outside the pretoken. These can only prevent a cut, which changes no id.
  */
 function answerFor(here: usize, at: u32): u32 {
   if (at < 3) return 0;
@@ -436,9 +438,9 @@ function threeBytes(at: usize): u32 {
  * so it adds a join for every position inside it.
  *
  *   ARRAY   TYPE   LENGTH       MEANING
- *   joins   u32    2^joinBits   a Bloom filter: two bits for each join, in the word selected by the top bits of its
- *                               hash; at most two joins per word on average. A false positive prevents a cut and
- *                               changes no id
+ *   joins   u32    2^joinBits   a Bloom filter of the joins between non-ASCII characters: two bits for each, in the
+ *                               word selected by the top bits of its hash; at most two joins per word on average. A
+ *                               false positive prevents a cut and changes no id
  *
  * A join is hashed by its two *edges*, the left half's last bytes and the right half's first bytes. An edge is up to
  * three bytes, the first one highest, and their number << 24. "é" is c3 a9. The join of "é" and "é" has the edges 2 <<
@@ -522,8 +524,8 @@ function edgeOf(start: usize, length: u32): u32 {
 
 /**
  * Writes the edges of the token of each id; 0 if merging cannot make the id. Returns false if the bytes of a text do
- * not determine which ids are adjacent: bytes share an id, merging begins with bytes and some byte has no id, or
- * unknown tokens are fused.
+ * not determine which ids are adjacent: bytes share an id other than the unknown token's, merging begins with bytes and
+ * some byte has no id, or unknown tokens are fused.
  */
 function findEdges(model: EncodingModel, firsts: usize, lasts: usize): bool {
   memory.fill(firsts, 0, <usize>4 * model.idLimit);

@@ -142,7 +142,10 @@ function takePlace(tally: usize, pos: u32): u32 {
   return pos + cellsOfCount;
 }
 
-/** Lays out words until about `work` cells are written in each part. Returns false when all words are laid out. */
+/**
+ * Lays out words, the frequent ones first, until about `work` cells are written in a part. Returns false when all words
+ * are laid out.
+ */
 export function layOutSome(work: u32): bool {
   const frequent = partAt(partCount);
   if (frequent.next < frequent.end) {

@@ -140,7 +140,7 @@ export function seenAt(part: u32, side: u32, index: u32): u32 {
   return load<u32>(seenOf(part, side) + ((<usize>index) << 2));
 }
 
-/** Returns the number of entries of the lists that `settleNeighbours` will create, or a slightly higher number. */
+/** Returns the number of entries of the lists that `settleNeighbours` will create, or a higher number. */
 export function countBornEntries(threshold: u64): u32 {
   return countBornAt(Side.left, threshold) + countBornAt(Side.right, threshold);
 }

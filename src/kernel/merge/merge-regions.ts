@@ -141,8 +141,8 @@ export let tokenCount: u32 = 0;
 /** Whether cells are u32. */
 export let isWide: bool = false;
 /**
- * The length in bytes of the stored prefix of each token; 0 if the tie rule does not compare bytes, or if this is not
- * the first memory.
+ * The maximum length in bytes of the stored prefix of a token; 0 if the tie rule does not compare bytes, or if this is
+ * not the first memory.
  */
 export let prefixLengthMax: u32 = 0;
 export let specialCount: u32 = 0;
@@ -408,7 +408,7 @@ export class BytePair {
   start: u32;
 }
 
-/** A pair that may be merged, and was frequent enough for a record (pair-table.ts). */
+/** The record of a pair (pair-table.ts). */
 @unmanaged
 export class Pair {
   /** Token ids of the halves. */

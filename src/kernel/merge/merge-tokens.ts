@@ -26,8 +26,8 @@ import { giveCharacterState, mayJoinCharacters } from "./whole-characters";
  *   rights        u32      tokenCapacity           token id of the right half
  *   lengths       u32      tokenCapacity           number of cells that the token covers: one for each start token
  *   sizes         u32      tokenCapacity           number of bytes of the token; the same region as `lengths` unless
- *                                                  some start token has several bytes. A start token without bytes
- *                                                  counts as one byte
+ *                                                  some start token has several bytes. If start tokens have no bytes,
+ *                                                  each counts as one byte
  *   startBytes    u8       startByteCount          concatenated bytes of the start tokens, mapped so that they sort as
  *                                                  the tie rule demands
  *   startOffsets  u32      startCount + 1          start token t is startBytes[startOffsets[t] .. startOffsets[t + 1])

@@ -134,8 +134,8 @@ function addNeighbour(someSums: usize, someSeen: usize, seenCount: u32, id: u32,
 }
 
 /**
- * Loads the cells that the walk over a block of entries will read. The loads are independent, so their cache misses
- * overlap. Returns a value that keeps the loads from being optimized away.
+ * Loads the cells on both sides of each entry of a block, before the walk reads them. The loads are independent, so
+ * their cache misses overlap. Returns a value that keeps the loads from being optimized away.
  */
 function touch<T>(block: usize, blockEnd: usize, lengthBytes: usize): u32 {
   let sum: u32 = 0;

@@ -88,7 +88,7 @@ let nextSlot: u32 = 0;
 let hasNoRoom: bool = false;
 /** Whether the hash table is growing: the walk over the tables continues after that. */
 let isGrowing: bool = false;
-/** Whether a pair has a count of `countEnd` or more. */
+/** Whether a kept pair has a count of `countEnd` or more. */
 let hasCountTooLarge: bool = false;
 
 /** The results of a slice of counting. */
@@ -305,8 +305,8 @@ export function startLists(): bool {
 }
 
 /**
- * Does the next `work` units of writing: places cursors, writes the occurrences in that many cells, or sets lengths.
- * Returns false when all is done.
+ * Does the next `work` units of writing: places cursors, writes the occurrences in that many cells of each part, or
+ * sets lengths. Returns false when all is done.
  */
 export function writePairsSome(work: u32): bool {
   switch (stage) {
@@ -383,17 +383,17 @@ export function pushPairsSome(work: u32): bool {
 
 /**
  * Sketch: upper bounds of the counts of all pairs of a text in little memory (a count-min sketch with one row). Each
- * occurrence of a pair adds its weight to the cell that the pair's hash selects. If a cell is below the threshold, all
- * pairs that select it are below the threshold, too, and need no record. That excludes most pairs, because most are
- * rare.
+ * occurrence of a pair adds its weight to the cell that the pair's hash selects. If a cell is below the threshold, and
+ * not at its maximum, all pairs that select it are below the threshold, too, and need no record. That excludes most
+ * pairs, because most are rare.
  *
- * The sketch and the tables of the parts use regions that are free while pairs are counted, because lists are written
- * there later. index-pairs.ts has their layout.
+ * The sketch and the tables of the parts use regions that are free while pairs are counted, because the queue and the
+ * lists are written there later. index-pairs.ts has their layout.
  */
 let sketchBits: u32 = 0;
 /** The log2 of the largest number of cells. 2^19 cells are 2 MB, which fits into the L2 or L3 cache. */
 const sketchBitsMax: u32 = isSmallScale ? 5 : 19;
-/** The minimum number of cells of the text for each cell of the sketch. */
+/** The minimum number of cells of the text for each cell of a sketch that is larger than the smallest. */
 const textCellsPerCell: u32 = 16;
 const cellMax: u64 = 0xffffffff;
 

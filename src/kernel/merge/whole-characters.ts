@@ -2,7 +2,8 @@ import { characterStates, hasCharacterStates } from "./merge-regions";
 
 /**
  * Whole characters: a rule by which no token joins a whole character with a part of another (docs/clean-and-fair.md).
- * The rule needs only one fact about a token: the state of a UTF-8 reader after its last byte.
+ * The rule needs only one fact about a token: the state of a UTF-8 reader after its last byte. In the states 1 to 7,
+ * whole characters may precede the bytes below.
  *
  *   REGION           ELEMENT  ELEMENTS       MEANING
  *   characterStates  u8       tokenCapacity  the state of each token; JavaScript writes those of the start tokens

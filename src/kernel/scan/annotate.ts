@@ -16,7 +16,8 @@ import { columnAt } from "./columns";
  *                         `notQuiet`
  *   live           u8     a byte b may begin a character that is not quiet if live[b & 15] & live[16 + (b >> 4)] is not
  *                         0
- *   runStart              the start of the current run: characters that are not quiet, followed by a quiet one
+ *   runStart              the start of the current run: characters that are not quiet, followed by a quiet one or
+ *                         the document's end
  *   runEnd                the end of the run, as far as it was read
  *   isEnded               1 if the run ends at `runEnd`
  *   markCount             the number of marks. A mark is a position in the run with its state; the one nearest to the
@@ -160,7 +161,7 @@ function copyLive(from: usize, to: usize, live: usize): u32 {
 
 /**
  * Returns the state at a position between two characters, or at the end of the text; `unknown` if that needs text that
- * has not been read.
+ * has not been read, or takes too long for one call.
  */
 function stateAt(annotation: Annotation, pos: i32, limit: i32, isEnd: bool): u32 {
   const state = quietStateAt(annotation, pos, limit, isEnd);

@@ -8,15 +8,15 @@ import { characterSize } from "./utf8";
  *
  * Definition. A part begins and ends at an edge of a token of the text. If that edge is inside a character, or inside a
  * stretch that normalization changes as a whole, the part is shortened to the next position outside. A part has N
- * tokens of the text, or fewer if these would be more than N ids on their own. If not even its first token fits, it has
- * as many characters as fit; then it may divide a changed stretch.
+ * tokens of the text, or fewer if the text ends before, or if these would be more than N ids on their own. If not even
+ * its first token fits, it has as many characters as fit; then it may divide a changed stretch.
  *
  * Why each part is encoded again: on its own it may have more ids than it has tokens in the text. "it'll" may be "it",
  * "'l", "l", but "it'l" is "it", "'", "l". A `single_word` token may match once the letter after it is cut off.
  *
  * Why the work is bounded: the cost of an attempt is proportional to the length of its part. So after `triesOneByOne`
  * edges that do not fit, the distance to the next edge doubles each time. A binary search within the last distance then
- * finds the longest part that fits.
+ * finds a part that fits, such that the next longer one does not.
  *
  * Positions are in bytes of the text. Tokens are numbered in text order.
  */
@@ -48,7 +48,8 @@ let partStart: u32 = 0;
 let partEnd: u32 = 0;
 
 /**
- * Returns the end of the longest part from `start` on with at most `most` ids; `start` if not even one character fits.
+ * Returns the end of the longest part that is found from `start` on with at most `most` ids; `start` if not even one
+ * character fits.
  */
 export function endOfPart(start: u32, most: u32): u32 {
   idsMax = most;
@@ -64,8 +65,8 @@ export function endOfPart(start: u32, most: u32): u32 {
 }
 
 /**
- * Returns the start of the longest part with at most `most` ids at the end of the text; the end of the text if not even
- * one character fits. The text must have more than `most` tokens.
+ * Returns the start of the longest part that is found at the end of the text with at most `most` ids; the end of the
+ * text if not even one character fits. The text must have more than `most` tokens.
  */
 export function startOfLastPart(most: u32): u32 {
   idsMax = most;
@@ -122,8 +123,8 @@ function takePart(start: u32, end: u32): bool {
 }
 
 /**
- * Returns the first of `count` edges with which the part fits, or `noEdge`. The edges are numbered from `base` on,
- * which is a token or a position (`edgeBase`).
+ * Searches `count` edges, as described above, for the first one with which the part fits. Returns `noEdge` if it finds
+ * none. The edges are numbered from `base` on, which is a token or a position (`edgeBase`).
  */
 function firstFitting(kind: u32, base: u32, count: u32): u32 {
   edgeKind = kind;

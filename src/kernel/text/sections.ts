@@ -200,8 +200,8 @@ export function endSegment(keepsSpecial: bool): bool {
 
 /**
  * Processes the `byteCount` bytes that were written to `pieceAddress`. `end` is 0 if more text follows, 1 if the text
- * ends, and 2 if a part ends at a safe cut; then no `end` event is emitted. Returns the number of events, or -1 if
- * memory runs out.
+ * ends, and 2 if a part ends at a safe cut; then the last section gets no `end` event. Returns the number of events, or
+ * -1 if memory runs out.
  */
 export function takePiece(byteCount: u32, end: u32): i32 {
   early.length += byteCount;

@@ -107,7 +107,8 @@ function homeSlot(hash: u64, shift: u64): usize {
 export function slotBitsWith(table: SlotTable, keyCount: f64): u32 {
   const usedCount = <f64>table.usedCount + keyCount;
   let slotBits = table.slotBits;
-  // At most three quarters of the slots are used, so that finding that a key is missing takes 8.5 probes on average.
+  // At most three quarters of the slots are used, so that finding that a key is missing takes at most 8.5 probes on
+  // average.
   while (slotBits < 63 && usedCount * 4 > 3 * <f64>((<u64>1) << slotBits)) slotBits++;
   return slotBits;
 }
@@ -517,11 +518,11 @@ export function missingKeysOf(table: SlotTable, from: usize, end: usize): u32 {
  *
  *   OFFSET   TYPE   MEANING
  *   0        u32    length of the word in bytes
- *   4        u32    its hash
+ *   4        u32    its hash; 0 if the record has no slot (`addRecordHead`)
  *   8        u64    value: the count
  *   16 ..    bytes  the word, and zeros up to the unit's end
  *
- * Records are contiguous, in the order in which words were found. They begin at unit 1, so that no slot refers to unit
+ * Records are contiguous, in the order in which they were added. They begin at unit 1, so that no slot refers to unit
  * 0. A word of 17 bytes takes 5 units.
  *
  * The head of this table has these fields in addition, up to 32 bytes:
