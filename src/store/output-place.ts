@@ -25,7 +25,13 @@ export type Place = {
 
 /** Whether a typed path is the directory or is inside it. Links are not followed. */
 export const isWithin = (path: string, directory: string) =>
-  `${resolve(path)}${sep}`.startsWith(`${resolve(directory)}${sep}`);
+  withSeparator(path).startsWith(withSeparator(directory));
+
+/** Returns the absolute path with a separator at its end, which a root has already. */
+function withSeparator(path: string): string {
+  const whole = resolve(path);
+  return whole.endsWith(sep) ? whole : `${whole}${sep}`;
+}
 
 export const pathOf = (place: Place) => join(place.parent, place.name);
 
