@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { commands } from "../src/main/all-commands.ts";
 
-// A test below checks the order of modules. The linter checks that modules are imported through their doors only, and
-// without cycles (biome.json).
+// A test below checks the order of modules. The linter checks that modules are imported by name only, such as #words,
+// and without cycles (biome.json).
 
 const root = join(import.meta.dir, "..");
 const filesBelow = (pattern: string) =>

@@ -194,7 +194,7 @@ describe("other people's files", () => {
         await expectSameIds(into, "tokenizer.json");
         const written = readFileSync(join(into, "tokenizer.json"), "utf8");
         const value = JSON.parse(written);
-        // The file is formatted as by HF, and unchanged except for tokens and merges.
+        // The file keeps its layout, and is unchanged except for tokens and merges.
         const linesOf = (json: string) => json.split(/[\n,{}]+/).sort();
         // Lines are sorted, because JavaScript puts keys that are numbers first.
         expect(linesOf(written)).toEqual(linesOf(JSON.stringify(value, null, indent)));

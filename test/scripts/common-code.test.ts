@@ -40,7 +40,7 @@ test("a command loads few files: code that many commands share is in two", async
 
 /**
  * For each command: the most lines of source that it may load at its start, the table that lists it, and its file.
- * Files that are imported on demand do not count.
+ * Other files that are imported on demand do not count.
  */
 const linesMax = {
   decode: [12_000, "encode/encode-commands.ts", "encode/decode-command.ts"],

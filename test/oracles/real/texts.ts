@@ -19,7 +19,7 @@ const pieces: readonly string[] = [
   ..." \n\t\r\0\u000b\u000c\u001b\u007f",
   "\r\n",
   "\n\r",
-  // White space beyond ASCII, and characters that only look like it.
+  // White space beyond ASCII, and invisible characters that are not white space.
   ..."\u0085\u00a0\u1680\u2003\u2028\u2029\u202f\u205f\u3000\u180e\u200b\u2060\ufeff\u00ad",
   // Letters, numbers and marks.
   ..."aZéßÿſıİKΩσςДцאبबกあア漢가ǅʰªᾳ",
