@@ -41,8 +41,8 @@ export function find(
 }
 
 /**
- * Waits for the beginning of the first stream, and detects its format. Then refuses `--text-field` if no input has
- * fields.
+ * If the format of the first stream is unknown, waits for its beginning, and detects the format. Then refuses
+ * `--text-field` if no input has fields.
  */
 export async function inspectStreams(
   found: inputSearch.FoundInputs,

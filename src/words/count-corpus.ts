@@ -233,10 +233,7 @@ function setupOf(
   };
 }
 
-/**
- * Returns the smallest `textBytesMax` with which the tables of special tokens, and 4 MB of other tables, fit into
- * memory.
- */
+/** Returns a `textBytesMax` that gives enough memory for the tables of special tokens, and for 4 MB of other tables. */
 const textBytesWithTablesOf = ({ addedTokens }: Cutting) =>
   wordCounter.textBytesForTables(4e6 + tokensToFind.tablesBytes(addedTokens));
 

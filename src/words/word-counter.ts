@@ -522,10 +522,7 @@ const mostWords = (textBytes: number) => ({
  */
 const memoryBytesPerTextByte = 128;
 
-/**
- * Returns the smallest `textBytesMax` of a counter whose memory has room for fixed tables of `tableBytes` bytes. Fixed
- * tables get a sixteenth of the memory.
- */
+/** Returns the `textBytesMax` with which fixed tables get `tableBytes` bytes: a sixteenth of the counter's memory. */
 export const textBytesForTables = (tableBytes: number) =>
   Math.ceil((16 * tableBytes) / memoryBytesPerTextByte);
 

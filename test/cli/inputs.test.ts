@@ -193,7 +193,7 @@ describe("records are recognized by content", () => {
         expect(bash(line)).toEqual({ code: 0, stdout: expected, stderr: note });
       }
     }
-    // These records are longer than the head that is inspected.
+    // These records are longer than `headBytesMax`. If a head begins like JSON, more of the stream is inspected.
     const long = JSON.stringify({ id: "x".repeat(300_000), text: "a b" });
     put(home, "long", `${long}\n${long}\n`);
     const words = bash('cat long | "$0" count - -q --text-field text');
