@@ -36,7 +36,7 @@ export async function runCheckIds({ files, options }: Invocation, output: Output
     const documents = new CheckedDocuments(parts, hasDocuments ? undefined : endId, path, counts, places);
     const { idLimit } = parts.tokens;
     const reading = formatted
-      ? idReaders.readDocuments(path, formatted.read(), documents, idLimit)
+      ? idReaders.readDocuments(path, formatted, documents, idLimit)
       : idReaders.readSequences(path, type, documents, idLimit);
     for await (const _ of reading) await yieldToEventLoop();
   }

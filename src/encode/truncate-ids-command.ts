@@ -42,7 +42,7 @@ export async function runTruncateIds(invocation: Invocation, output: Output): Pr
     const reading = found
       ? idReaders.readDocuments(
           file,
-          idFormats.openFormattedIds(file, idType ?? needed)!.read(),
+          idFormats.openFormattedIds(file, idType ?? needed)!,
           cutter,
           big.tokens.idLimit,
         )

@@ -250,13 +250,14 @@ export type IdDocuments = {
 /** Passes the documents of a formatted file to `sink`. Yields the number of ids read so far, at intervals. */
 export function* readDocuments(
   path: string,
-  documents: Iterable<IdDocuments>,
+  { format, read }: { readonly format: { readonly hasDocuments?: boolean }; read(): Iterable<IdDocuments> },
   sink: SequenceSink,
   idLimit: number,
 ) {
   let readCount = 0;
-  let isOpen = true;
-  for (const { ids, ends, kept } of documents) {
+  // A format that stores documents may have none.
+  let isOpen = format.hasDocuments !== true;
+  for (const { ids, ends, kept } of read()) {
     checkLimit(ids, path, readCount, idLimit);
     const width = ends.length === 0 ? 0 : kept.length / ends.length;
     let from = 0;

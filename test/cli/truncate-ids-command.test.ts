@@ -165,6 +165,29 @@ describe("files of the trainers' formats, with their documents,", () => {
     expect(stderr).toInclude('datatrove cannot store the fields that "kept.parquet" contains');
   });
 
+  test("without documents get none", () => {
+    put(home, "blank.jsonl", "\n");
+    for (const [documentCount, file, ...more] of [
+      [0, "none.parquet"],
+      [0, "kept-none.parquet", "--keep-field", "id"],
+      [0, "none.bin", "--ids-format", "megatron"],
+      [0, "none.ds"],
+      // A file of bare ids is always one document.
+      [1, "bare-none.bin", "--ids-format", "llmc"],
+    ] as const) {
+      const encodeBlank = (tokenizer: string, into: string) =>
+        done("encode", "blank.jsonl", "--tokenizer", tokenizer, "-w", "1", "-o", into, ...more);
+      encodeBlank("cs336", file);
+      encodeBlank("cs336-cut/300", `again-${file}`);
+      done("ids", "truncate", file, ...small, "-o", `cut-${file}`);
+      const base = file.replace(/\.\w+$/, "");
+      expect(bytes(`cut-${base}`)).toEqual(bytes(`again-${base}`));
+      expect(JSON.parse(done("ids", "check", file, "--tokenizer", "cs336", "--json"))).toMatchObject({
+        documentCount,
+      });
+    }
+  });
+
   test("that lack a part, are damaged, or belong to other files, are refused", () => {
     const refused = (from: string, to: string, message: string, ...more: string[]) => {
       const before = readdirSync(home);
