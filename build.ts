@@ -18,7 +18,7 @@ export function commit(): string {
   return head.stdout.trim() + (changed ? "-dirty" : "");
 }
 
-/** The target of an executable, if it is not this machine. */
+/** The platform of an executable; by default it is this machine, with the Bun that builds. */
 export type Platform = {
   readonly target: Bun.Build.CompileTarget;
   /** The embedded Bun: an executable of that platform. */

@@ -1,4 +1,4 @@
-/** The maximum line width of the Markdown that benchmarks write into pages. */
+/** The maximum line width of paragraphs in the Markdown that benchmarks write into pages. */
 
 const width = 110;
 

@@ -1,5 +1,5 @@
-// Builds the template of `--report`, dist/pages/report.html. Its Content-Security-Policy allows only its own style and
-// program, by hash.
+// Builds the template of `--report`, dist/pages/report.html. Its Content-Security-Policy allows no style and no program
+// but its own, by hash.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";

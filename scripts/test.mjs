@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** A file that takes longer hangs: no test takes this long, even on a busy machine. */
+/** A test that takes longer hangs: none takes this long, even on a busy machine. */
 const hangMs = 600_000;
 const jobCount = 2;
 /** The end of the name of a job that runs a file at small scale. */
@@ -86,7 +86,7 @@ const atSmallScale = [
 ]
   .flatMap((start) => files.filter((name) => name.startsWith(start)))
   .map((name) => `${name}${smallScale}`);
-/** Scripts of package.json that check the whole tree; they take turns with the test files. */
+/** Scripts of package.json that check the whole tree. They run as jobs, like the test files. */
 const checks = words.length === 0 && !isLong && !isSmallOnly ? ["typecheck", "lint"] : [];
 
 const findBun = [join(root, "scripts/bun.mjs"), "-e", "console.log(process.execPath)"];

@@ -9,13 +9,16 @@ export interface Update {
   readonly counts: PairCounts;
   /** Reads the words and counts their pairs. Yields after every few thousand words. */
   prepare(): Generator<void, void>;
-  /** Replaces every occurrence of the pair with the token `id`. Returns the pairs whose counts may have changed. */
+  /**
+   * Replaces every occurrence of the pair with the token `id`. Returns the pairs whose counts have changed and are not
+   * 0, and perhaps others.
+   */
   merge(pair: PairKey, id: number): Iterable<PairKey>;
 }
 
 /** Finds the pair with the highest count. If several pairs have it, the tie rule decides. */
 export interface Selection {
-  /** Must be called with every pair whose count may have changed. */
+  /** Must be called with every pair whose count has changed and is not 0. */
   changed(pairs: Iterable<PairKey>): void;
   best(): PairKey | undefined;
 }

@@ -6,8 +6,8 @@ export type Learned = { readonly left: number[]; readonly right: number[]; reado
 export const nothingLearned = (): Learned => ({ left: [], right: [], counts: [] });
 
 /**
- * A rung of the ladder: an algorithm that learns merges, with ties by the `cs336` rule. It yields after every merge,
- * and regularly before the first one, so that its caller can measure the time and stop it.
+ * A rung of the ladder: an algorithm that learns merges, with ties by the `cs336` rule. It yields regularly and, if it
+ * is incremental, after every merge, so that its caller can measure the time and stop it.
  */
 export type Strategy = {
   readonly name: string;

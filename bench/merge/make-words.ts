@@ -42,7 +42,7 @@ function contextAt(text: Uint8Array, pos: number): number {
   return (text[pos - 3]! << 16) | (text[pos - 2]! << 8) | text[pos - 1]!;
 }
 
-/** Returns the positions at which words of three letters or more begin. */
+/** Returns the positions after a space at which three bytes without a space begin. */
 function findWordStarts(text: Uint8Array): Int32Array {
   const found = new Int32Array(text.length >> 1);
   let count = 0;

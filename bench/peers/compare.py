@@ -30,7 +30,7 @@ LISTS = ("bpe", "tokenizers", "tiktoken", "fastokens", "tokie", "snaptokens", "t
 ARRAYS = ("bpe, arrays", "gigatoken, arrays", "fastokens, arrays", "tuetoken, arrays")
 #: Patterns that have a boundary wherever `texts_of` of work.py cuts.
 PATTERNS = ("gpt2", "cl100k", "gpt4", "o200k", "llama3", "qwen2")
-#: A run that takes longer is not repeated.
+#: If the first run takes longer, there are no others.
 LONG_SECONDS = 60.0
 QUICK_BYTES = 10_000_000
 #: The tables: a title, the work, the rule for merges, and the libraries.

@@ -347,7 +347,7 @@ def job_of(ask: Ask) -> Job:
     def encode(texts: list[str]) -> Any:
         return batch(texts) if few == 1 else [one(text) for text in texts]
 
-    # For "again", all texts are encoded before the measurement, otherwise only some.
+    # For "again", all texts are encoded before the measurement, otherwise the first few.
     warm = texts if ask.work == "again" else texts[: few + len(texts) // 100]
     return Job(lambda: encode(texts), digests, lambda: encode(warm), end)
 

@@ -29,8 +29,8 @@ const { values: options, positionals: paths } = parseArgs({
 });
 const seed = 20261120;
 /**
- * How many bytes of each file are compared. The file is compared line by line, because only our splitter reads a whole
- * file in bounded time.
+ * The most bytes of each file that are compared. The file is compared line by line, because only our splitter reads a
+ * whole file in bounded time.
  */
 const fileSizeBytesMax = 4_000_000;
 /** tiktoken gets at most this many random texts, because it is given every substring of its texts as a token. */

@@ -1,7 +1,7 @@
 /**
  * Times adding up many sorted counts: bun bench/words/add-up.ts [fileCount] [wordCount]
  *
- * Each file has `wordCount` English-like words. Half of them are the same in all files.
+ * Each file has about `wordCount` English-like words. Half of them are the same in all files.
  */
 
 import * as countsFormat from "../../src/words/counts-format.ts";

@@ -10,7 +10,7 @@ import { makeWords } from "./english.ts";
 
 const wordCount = Number(process.argv[2] ?? 2_000_000);
 
-/** Returns distinct words, by counting made-up words, of which a few are equal. */
+/** Returns distinct words, by counting made-up words, some of which are equal. */
 function distinctWords(seed: number): WordTable {
   const { starts, bytes, counts } = makeWords(wordCount, seed);
   const padded = new Uint8Array(bytes.length + 64);

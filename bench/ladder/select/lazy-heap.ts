@@ -3,8 +3,8 @@ import type { TokenBytes } from "../pairs.ts";
 import type { PairCounts, Selection } from "../step-by-step.ts";
 
 /**
- * Keeps pairs in a heap, and pushes every change of a count as a new entry. Entries whose count is no longer current
- * are dropped when they reach the top.
+ * Keeps pairs in a heap, and pushes every changed count, unless it is 0, as a new entry. Entries whose count is no
+ * longer current are dropped when they reach the top.
  */
 export function lazyHeap(counts: PairCounts, tokenBytes: TokenBytes): Selection {
   const heap = createHeap();
