@@ -61,7 +61,7 @@ function* hashFile(fd: number, sizeBytesMax: number) {
  * if it has the same device, inode, size, time of modification (mtime) and time of change (ctime).
  *
  *   bpe-index 1 CHECKSUM                          xxHash64 of all that follows, hexadecimal
- *   DEVICE INODE SIZE MODIFIED CHANGED SHA256     a line for each file, times in nanoseconds, most recently used last
+ *   DEVICE INODE SIZE MODIFIED CHANGED SHA256     a line for each file, times in nanoseconds
  *
  * Why this is safe: a state is recorded only if both times were at least two seconds in the past when the file was
  * examined, and the file was read after that. A later write sets ctime to a later moment, by more than the resolution
@@ -111,7 +111,7 @@ export class FileIndex {
   }
 }
 
-/** The maximum number of lines, about 13 MB. The least recently used lines are dropped. */
+/** The maximum number of lines, about 13 MB. The first lines are dropped; the files of this run have the last lines. */
 const linesMax = 100_000;
 const settledMs = 2000;
 

@@ -340,8 +340,8 @@ export class ThreadCounter
   }
 
   /**
-   * Ends counting. The words in memory move to a sorted run if this thread has already written a run with words of
-   * several inputs, or if another thread needs this memory (`leavesMemory`) and sorted runs may be written.
+   * Ends counting. The words in memory move to a sorted run if this thread has already written a run that may have
+   * words of several inputs, or if another thread needs this memory (`leavesMemory`) and sorted runs may be written.
    */
   finish(leavesMemory: boolean): Generator<undefined, void> {
     return this.counter.finish([], leavesMemory);

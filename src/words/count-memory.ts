@@ -12,8 +12,8 @@ export type CountMemory = {
 };
 
 /**
- * An upper bound of the memory for words, per byte of text. It is reached if the text consists of distinct words of
- * three bytes, and tables are half empty.
+ * An upper bound of the memory for words, per byte of a large text. It is reached if the text consists of distinct
+ * words of three bytes, and tables are half empty.
  */
 const wordBytesPerTextByte = scaled(40, 1e15);
 

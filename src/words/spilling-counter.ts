@@ -30,7 +30,7 @@ const codeForRuns = () => require("./sorted-run.ts") as typeof import("./sorted-
 
 /**
  * Counts the words of one thread: in memory, and in sorted runs when memory is full. If words are counted per input,
- * the words of each input go to a sorted run of their own, and also into memory if they fit.
+ * the words of each input go to sorted runs of their own, and also into memory if they fit.
  */
 export class SpillingCounter {
   /** The counter for new words. */
