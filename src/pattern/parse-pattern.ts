@@ -434,7 +434,7 @@ class Parser {
         this.pos++;
         const max = this.dialect.newlinesAfterZ;
         const newlines: Node = { kind: "repeat", body: anyNewline, min: 0, max, mode: "greedy" };
-        const body: Node = { kind: "sequence", items: [newlines, { kind: "end" }] };
+        const body: Node = { kind: "sequence", items: [newlines, this.endNode(startPos)] };
         return { kind: "look", behind: false, negated: false, body };
       }
       case "b":

@@ -103,6 +103,7 @@ describe("a pattern of HF's engine", () => {
     ["[[:foo:]]", "does not begin a named class"],
     ["(?<=a(?!b))c", "inside a look-behind"],
     ["(?<=a\\z)c", "inside a look-behind"],
+    ["(?<=a\\Z)c", "inside a look-behind"],
     ["\\X", "unknown escape"],
     ["\\Ga", "unknown escape"],
   ])("that is not read alike is refused: %s", (source, what) => {
