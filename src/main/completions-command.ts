@@ -318,7 +318,7 @@ function optionFlags(option: optionTables.Option): string {
   return `${names} -d ${fishQuoted(messages.spell(description))}${option.kind.value === undefined ? "" : valueFlags(completionOf(option), true)}`;
 }
 
-/** fish's flags for a value. -x: the value is not a file; -r -F: it is a file; -a: it is one of these words. */
+/** fish's flags for a value. -x: the value is not a file; -r -F: it is a file; -a: these words are suggested. */
 function valueFlags({ words, isList, path }: Completed, isOption: boolean): string {
   const list = words.join(" ");
   const takes = path === "file" ? `${isOption ? " -r" : ""} -F` : isOption ? " -x" : "";

@@ -97,7 +97,7 @@ export type Extended = TrainedWork & {
   readonly pretokenBytes: number;
   /** Number of tokens in all pretokens with the base. */
   readonly tokenCountBefore: number;
-  /** Number of tokens in all pretokens with each extended tokenizer. */
+  /** Number of tokens in all pretokens after the merges of each extension. */
   readonly tokenCounts: readonly number[];
 };
 

@@ -67,8 +67,8 @@ export function planRegions({ exports }: kernels.Kernel, plan: MergePlan, capaci
 }
 
 /**
- * Helper threads, which process parts of long lists. The main thread does not wait for a helper that has not started
- * yet.
+ * Helper threads, which process parts of long lists, of the text and of the words. The main thread does not wait for a
+ * helper that has not started yet.
  */
 export type MergeHelpers = { end(): void };
 

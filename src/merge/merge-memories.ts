@@ -35,7 +35,7 @@ export type MergeMemory = kernels.Kernel & {
 
 /** For words whose ids are not ids of start tokens. */
 export type Numbers = {
-  /** The start token of each id. */
+  /** The start token of each id; -1 for an id that does not occur. */
   readonly numbers: Int32Array;
   /** How often each start token occurs. */
   readonly startCounts: Float64Array;

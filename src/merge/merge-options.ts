@@ -161,7 +161,9 @@ export type MergeTuning = {
   readonly thresholdFromMerge: number;
   /** The exponent with which the threshold rises (merge-memories.ts). */
   readonly thresholdExponent: number;
-  /** The capacity for occurrences, as a multiple of their number in the first index. */
+  /**
+   * The initial capacity for occurrences, as a multiple of their number, if the first index is made from dense tables.
+   */
   readonly arenaSlack: number;
   /**
    * When the capacity for occurrences is used up, a list is cleaned if its pair has lost more than this share of its
@@ -170,7 +172,7 @@ export type MergeTuning = {
   readonly cleanShare: number;
   /** How many bytes from the start of each token are stored for comparisons. */
   readonly prefixBytes: number;
-  /** The minimum length of a list that is cut into parts, one for each thread. */
+  /** The minimum length of a list that is cut into parts, at most one for each thread. */
   readonly sharedListLength: number;
   /** With fewer cells than this, one thread merges, and no huge pages are requested for superwords. */
   readonly sharedCellCount: number;

@@ -159,9 +159,9 @@ type LanguageEngine = {
   readonly options: MergeOptions;
   readonly tuning: MergeTuning;
   readonly budget: WorkBudget;
-  /** The engine's id for each id of the vocabulary, or -1. */
+  /** The engine's id for each token number of the training, or -1. */
   readonly ownIds: Int32Array;
-  /** The vocabulary's id for each id of the engine. */
+  /** The token number in the training for each id of the engine. */
   readonly ids: number[];
   engine: MergeEngine;
   exports: MergeMemory["exports"];
@@ -259,8 +259,8 @@ const merged = 1;
 const tooManyRecords = 3;
 
 /**
- * Merges a pair into `token` if the pair occurs in this language. All three are ids of the vocabulary. Returns false,
- * without a merge, if it is too much work for one call, or if the engine may lack room for pairs or tokens.
+ * Merges a pair into `token` if the pair occurs in this language. All three are token numbers of the training. Returns
+ * false, without a merge, if it is too much work for one call, or if the engine may lack room for pairs or tokens.
  */
 function mergeAtOnce(language: LanguageEngine, left: number, right: number, token: number): boolean {
   const { exports, ownIds, budget } = language;

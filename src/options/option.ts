@@ -68,7 +68,7 @@ export type Option<T = any> = {
 export type PathRead = "corpus" | "tokenizer" | "files";
 
 /**
- * `other` is an option, which may have a value: `compat huggingface`. Or it is a setting that is no option of the
+ * `other` is an option, which may have a value: `input-format text`. Or it is a setting that is no option of the
  * command line: `texts`, `files`.
  */
 export type Need = { readonly other: string; readonly hint?: Message };
@@ -148,7 +148,7 @@ function excludersOf(options: readonly Option[], name: string, value?: string): 
   return [...excluded.map(({ other }) => other), ...excluding.map((option) => option.name)];
 }
 
-/** Returns the option that an exclusion or a need names. It may have a value: `compat huggingface`. */
+/** Returns the option that an exclusion or a need names. It may have a value: `input-format text`. */
 function optionNamed(other: string): messages.NamedOption {
   const [name, value] = other.split(" ");
   return asOption(name!, value);

@@ -2,8 +2,8 @@ import { countNoun, groupDigits } from "#bytes";
 import { percent } from "./axes.ts";
 
 /**
- * How well vocabularies of each size compress a corpus: with k merges, the vocabulary has `baseSize + k` tokens, and
- * the corpus is cut into `tokensAfter[k]` of them. `tokensAfter[0]` is its length in bytes.
+ * How well vocabularies of each size compress a corpus: k merges count as a vocabulary of `baseSize + k` tokens, and
+ * cut the corpus into `tokensAfter[k]` tokens. `tokensAfter[0]` is its length in bytes.
  */
 export type Compression = {
   readonly baseSize: number;

@@ -41,7 +41,7 @@ export type Dialect = {
   readonly hasByteEscapes: boolean;
   /** Whether `\pL` without braces, `\p{Script=Han}` and `(?P<name>…)` are known. */
   readonly hasPerlForms: boolean;
-  /** Whether a look-behind refuses look-aheads, negative lookarounds, and assertions of the text's end. */
+  /** Whether look-aheads, negative lookarounds, and assertions of the text's end are refused inside a look-behind. */
   readonly limitsLookBehind: boolean;
   /** Whether a repeated assertion, as in (?:a|\b)*, is an error. */
   readonly refusesRepeatedAssertions: boolean;

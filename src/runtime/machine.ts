@@ -144,8 +144,8 @@ export const moreFilesHint = (neededCount = 0) =>
 /** The number of files that a worker opens, including those of its event loop. */
 const filesPerWorker = 4;
 /**
- * The number of files that the main thread may still open, in addition to those that it has open when the check is
- * made.
+ * The number of files that the main thread may still open, in addition to those that it has open when the first check
+ * is made.
  */
 const filesOfMainThread = 12;
 
