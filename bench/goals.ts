@@ -1,5 +1,5 @@
 import { table } from "./markdown.ts";
-import { type Cost, cell, type Row } from "./speed-table.ts";
+import { type Cost, cell, isOurs, type Row } from "./speed-table.ts";
 
 /** What a row of the table of speeds has to reach. */
 export type Goal = {
@@ -93,7 +93,7 @@ export function goalsTable(rows: readonly Row[]): string {
       const named = (name: string | undefined) => row.costs.find((cost) => cost.name === name);
       const shownCosts = (cost: Cost | undefined) => (cost === undefined ? "–" : cell(cost, []));
       const own = outcomes.filter((outcome) => outcome.row === row);
-      const other = named(own[0]?.goal.other) ?? row.costs.find(({ name }) => !name.startsWith("bpe"));
+      const other = named(own[0]?.goal.other) ?? row.costs.find(({ name }) => !isOurs(name));
       const costs = [
         row.work,
         shownCosts(named("bpe, before")),

@@ -1,9 +1,6 @@
 import { table } from "./markdown.ts";
 
-/**
- * The cost of a program, as far as known. Only the names of `bpe` and its variants begin with `bpe`: "bpe, before",
- * "bpe, plain".
- */
+/** The cost of a program, as far as known. Variants of `bpe` are named like "bpe, before" (`isOurs`). */
 export type Cost = {
   readonly name: string;
   readonly seconds?: number;
@@ -16,6 +13,9 @@ export type Row = {
   /** Whether the row is in the record and not in the tables of pages. */
   readonly isOnlyRecorded?: boolean;
 };
+
+/** Whether a name is that of `bpe` or of one of its variants. `bpeasy` is another tool. */
+export const isOurs = (name: string): boolean => name.split(",")[0] === "bpe";
 
 /** Formats a number with three digits, without trailing zeros. */
 const shown = (number: number) => String(Number(number.toPrecision(3)));
@@ -33,7 +33,7 @@ const fastest = (costs: readonly Cost[]): Cost | undefined =>
 /** Returns the costs that a row compares: those of `bpe`, of HF's package, and of the fastest other tool. */
 function compared(costs: readonly Cost[]) {
   const named = (name: string) => costs.find((cost) => cost.name === name);
-  const others = costs.filter(({ name }) => !name.startsWith("bpe") && name !== "tokenizers");
+  const others = costs.filter(({ name }) => !isOurs(name) && name !== "tokenizers");
   return { ours: named("bpe"), other: fastest(others), huggingface: named("tokenizers") };
 }
 

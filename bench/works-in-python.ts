@@ -2,7 +2,7 @@ import { existsSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { end } from "./bench-texts.ts";
 import { runProcess } from "./record.ts";
-import type { Cost, Row } from "./speed-table.ts";
+import { type Cost, isOurs, type Row } from "./speed-table.ts";
 
 // Rows that bench/peers/compare.py and bench/peers/first.py measure.
 
@@ -53,8 +53,7 @@ export class LibraryComparison {
       const found = this.tablesOf(environment).find((each) => each.title === title);
       return (found?.rows ?? []).flatMap(({ name, isRight, texts, medianSeconds, ...row }) => {
         const isAsked =
-          name.endsWith(", arrays") === (form === "arrays") &&
-          (environment === "peers" || !name.startsWith("bpe"));
+          name.endsWith(", arrays") === (form === "arrays") && (environment === "peers" || !isOurs(name));
         if (!isAsked || isRight !== true || medianSeconds === null) return [];
         const calls = found!.work.startsWith("calls-") ? texts! : 1;
         return {

@@ -37,6 +37,16 @@ test("the best of each number is bold, a faster peer has a ratio below 1, and a 
   ]);
 });
 
+test("variants of bpe are no other tools, and bpeasy is one", () => {
+  const names = ["bpe", "bpe, before", "rustbpe", "bpeasy"];
+  const costs = names.map((name, i) => ({ name, seconds: 4 - i }));
+  expect(
+    speedTable([{ work: "train", costs }])
+      .split("\n")
+      .at(-1),
+  ).toBe("| train | 4, –, – | bpeasy **1**, –, – | – | 0.25 |");
+});
+
 test("docs/speed.md and README have the tables of the record", () => {
   const { rows: kept } = JSON.parse(readFileSync(join(root, "bench/record/speed.json"), "utf8"));
   for (const [name, made] of [
