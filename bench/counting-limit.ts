@@ -82,7 +82,7 @@ const ways: Record<string, () => { seconds: number; processorSeconds: number }> 
     }),
 };
 
-/** Measures a call in this process, which has one thread. */
+/** Measures a call in this process. The processor time is that of the process. */
 function timed(call: () => void) {
   const [startMs, before] = [performance.now(), process.cpuUsage()];
   call();

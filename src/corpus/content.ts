@@ -321,7 +321,7 @@ function isLzma(head: Uint8Array): boolean {
   return unknown || head.subarray(10, 13).every((byte) => byte === 0);
 }
 
-/** Whether the head is that of a pickle of protocol 2 to 5: 0x80, the protocol, then an opcode. */
+/** Whether the head is that of a pickle of protocol 2 to 5: 0x80, the protocol, then a byte that may be an opcode. */
 function isPickle(head: Uint8Array): boolean {
   if (head.length < 3 || head[1]! < 2 || head[1]! > 5) return false;
   return /[\x80\x95a-zA-Z\]})(.]/.test(latin1(head.subarray(2, 3)));

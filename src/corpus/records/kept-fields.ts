@@ -50,7 +50,10 @@ const kindNames: Record<Kind, string> = {
 
 const [int64Min, int64Max] = [-(2n ** 63n), 2n ** 63n - 1n];
 
-/** The columns of kept fields. A column whose type was not given takes the type of its first value other than null. */
+/**
+ * The columns of kept fields. A column whose type was not given takes the type of its first value other than null,
+ * unless `fixKinds` has made it text.
+ */
 export class Columns {
   /** The type of each column; null if it is not known yet. */
   readonly kinds: (Kind | null)[];
