@@ -245,7 +245,7 @@ type TieRule = {
   readonly startCount: number;
   readonly haveLongTokens: boolean;
   readonly comparesBytes: boolean;
-  /** Whether the pair with the smaller bytes wins. */
+  /** Whether the smaller pair wins, by bytes or by ids. */
   readonly smallerWins: boolean;
   /**
    * The bytes of the start tokens. If ties compare characters, each byte is replaced by its position in HF's alphabet.

@@ -6,7 +6,7 @@ export type NamedPattern = {
   readonly sources: readonly string[];
   /** Where the pattern comes from, as `--pattern help` shows it. */
   readonly origin: string;
-  /** Other names that `--pattern` accepts: tiktoken's names, and names of models that use the pattern. */
+  /** Other names that `--pattern` accepts, such as tiktoken's names, and names of models that use the pattern. */
   readonly aliases?: readonly string[];
   /**
    * An equivalent form for tokenizer.json that HF's engine and JavaScript's (for transformers.js) read alike. Its exact
@@ -110,7 +110,7 @@ export const patterns = {
     llamaCpp: { name: "llama-bpe" },
   },
   // The form of gpt4 for HF is llama3's expression. The form of nanochat must not be that expression with {1,2},
-  // because the release candidates of `tokenizers` 1.0 recognize that text, and then cut 0000 into 00, 0 and 0.
+  // because the release candidates of `tokenizers` 1.0 recognize that text, and then cut digits in threes.
   nanochat: { sources: [digits("{1,2}")(gpt4)], origin: "nanochat: gpt4 with digits in twos" },
   o200k: {
     sources: [o200k],
