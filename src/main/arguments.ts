@@ -141,7 +141,7 @@ function argumentsOfProcess(): Uint8Array[] {
   return found;
 }
 
-/** Whether an argument looks like an option. `-` and negative numbers are values. */
+/** Whether an argument looks like an option. `-`, and `-` before a digit, do not. */
 const looksLikeOption = (argument: string) => /^-[^\d]/.test(argument);
 
 type ReadOption = {

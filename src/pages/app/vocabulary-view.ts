@@ -99,7 +99,7 @@ const observationSection = (observations: readonly Observation[]) =>
     ),
   );
 
-/** Returns a token as it is displayed; a run of more than three equal bytes is displayed as "- × 72". */
+/** Returns a token as it is displayed; a run of 4 to 256 equal bytes is displayed as "- × 72". */
 function shownRun(token: Token): string {
   const bytes = unpacked.bytesOf(token);
   const isRun = bytes.length > 3 && bytes.length === token.length && bytes.every((byte) => byte === bytes[0]);
