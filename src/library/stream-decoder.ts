@@ -2,8 +2,8 @@ import { decoding, type TokenizerParts } from "#tokenizer";
 import { copyGivenIds, positionOf } from "./copy-given-ids.ts";
 
 /**
- * Decodes ids as they arrive, into text that can be shown at once. The joined results of `push` and `end` equal
- * `tokenizer.decode(ids)` of all ids. `Tokenizer.stream` makes a `StreamDecoder`.
+ * Decodes ids as they arrive, into text that can be shown at once. Without options, the joined results of `push` and
+ * `end` equal `tokenizer.decode(ids)` of all ids. `Tokenizer.stream` makes a `StreamDecoder`.
  */
 export class StreamDecoder {
   // Private fields, so that `console.log` of Node does not print them.

@@ -54,9 +54,12 @@ export type EncodeFileOptions = EncodeOptions & {
   readonly workers?: number | undefined;
   /** The type of the ids. Default: uint16 if every id of the tokenizer fits. */
   readonly dtype?: "uint16" | "uint32" | undefined;
-  /** The format of the files. Default: by name and content. */
+  /** The format of the files. Default: by name and content, or as in the training. */
   readonly inputFormat?: InputFormat | undefined;
-  /** The field, or column, that has the text of a record. Default: `text`. */
+  /**
+   * The field, or column, that has the text of a record. Default: `text`; for files whose name shows no format, also
+   * that of the training.
+   */
   readonly textField?: string | undefined;
   /**
    * `text`: read files that are not text (images, archives) as text. Default: throw an error; in a directory,

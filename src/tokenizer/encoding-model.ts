@@ -5,7 +5,7 @@ import { assert, type kernels } from "#runtime";
  * kernel builds its tables from it (src/kernel/encode/build-model.ts).
  *
  *   ARRAY       TYPE         LENGTH       MEANING
- *   byteIds     Int32Array   256          id of each byte, or `droppedByte` if the vocabulary lacks it
+ *   byteIds     Int32Array   256          id of each byte; `droppedByte` if the byte has none
  *   left        Int32Array   mergeCount   left id of the merge of each rank
  *   right       Int32Array   mergeCount   right id of the merge of each rank
  *   merged      Int32Array   mergeCount   id that the merge of rank r produces

@@ -3,8 +3,8 @@ import { droppedByte, EncodingModel, findTokenAt, indexTokens, TokenTable, token
 
 /**
  * Support for models like SentencePiece's, whose merging begins with characters. A character without a token begins as
- * the tokens of its bytes, or as the unknown token. `byteIds` of the model has the ids of ASCII characters, and of the
- * bytes of characters without a token.
+ * the tokens of its bytes, or as the unknown token; if the model has neither, the character is dropped. `byteIds` of
+ * the model has the ids of ASCII characters, and of the bytes of characters without a token.
  *
  * Most such models write a space as the *mark* U+2581. In the kernel's model, byte 0x20 has the token of the mark, so
  * texts need not be changed. A mark that occurs in a text gets the same token.
@@ -19,7 +19,8 @@ let hasMark: bool = false;
  *   0, withBytes          bytes
  *   1, withCharacters     characters; one without a token becomes its bytes
  *   2                     characters; one without a token becomes the unknown token
- *   3, withFusedUnknown   like 2, but adjacent characters without a token become one unknown token together
+ *   3, withFusedUnknown   like 2, but adjacent characters without a token become one unknown token together, or
+ *                         are dropped (`unknownId` is `droppedByte`)
  */
 const withBytes: u32 = 0;
 const withCharacters: u32 = 1;

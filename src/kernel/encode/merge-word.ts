@@ -99,7 +99,7 @@ const space: u64 = 0x20;
 
 /**
  * Writes the ids with which merging a word begins: those of whole characters where characters.ts knows them, otherwise
- * those of bytes. Drops bytes that the vocabulary lacks. Returns the number of ids.
+ * those of bytes. Drops bytes that have no id. Returns the number of ids.
  */
 function fillSymbols(ids: usize, start: usize, length: u32): u32 {
   const end = start + length;
@@ -135,10 +135,7 @@ function fillSymbols(ids: usize, start: usize, length: u32): u32 {
   return <u32>((symbol - ids) >> 2);
 }
 
-/**
- * Writes the ids of the `length` bytes at `start`, and drops bytes that the vocabulary lacks. Returns the number of
- * ids.
- */
+/** Writes the ids of the `length` bytes at `start`, and drops bytes that have no id. Returns the number of ids. */
 export function fillBytes(ids: usize, start: usize, length: u32): u32 {
   let symbol = ids;
   for (let i: usize = 0; i < length; i++) {

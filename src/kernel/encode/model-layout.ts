@@ -6,20 +6,21 @@ import { hashLong } from "../words/word-slots";
  * their arrays (src/tokenizer/encoding-model.ts); `buildTables` (build-model.ts) adds the others.
  *
  *   OFFSET   FIELD            ARRAY OR NUMBER
- *   0        byteIds          i32[256]: id of each byte, or `droppedByte` if the vocabulary lacks it
+ *   0        byteIds          i32[256]: id of each byte; if the vocabulary lacks the byte, the id of the unknown token
+ *                             or, without one, `droppedByte`
  *   4        lefts            i32[mergeCount]: left id of the merge of each rank
  *   8        rights           i32[mergeCount]: right id
  *   12       mergedIds        i32[mergeCount]: id of the merged token
  *   16       mergeCount
  *   20       idLimit          greater than every id of the model
  *   24       isNarrow         1: every id of the tokenizer fits 16 bits
- *   28       cutPlaces        where pretokens may be cut (never-merged.ts). 0: nowhere, for tests; 1: next to bytes
- *                             that are not ASCII; 2: everywhere
+ *   28       cutPlaces        where pretokens may be cut (never-merged.ts). 0: nowhere; 1: next to bytes that are not
+ *                             ASCII; 2: everywhere
  *   32       wholeTokens      a TokenTable (below): the tokens of whole-tokens.ts
  *   36       characters       a TokenTable of the tokens of single characters that are not ASCII: first-characters.ts
  *   40       beginning        what merging begins with. 0: bytes; otherwise characters, and a character without a token
  *                             becomes 1: its bytes; 2: `unknownId`; 3: `unknownId`, once for adjacent ones
- *   44       unknownId
+ *   44       unknownId        `droppedByte` if there is none
  *   48       firstTied        i32[mergeCount]: for each merge the first one with its priority (pair-ranks.ts); 0 if no
  *                             merges are tied
  *
@@ -68,7 +69,7 @@ export function tokenTableHeadBytes(): u32 {
   return offsetof<TokenTable>();
 }
 
-/** The id in `byteIds` of a byte that is not in the vocabulary. The encoder drops such bytes. */
+/** The value in `byteIds` for a byte that has no id. The encoder drops such bytes. */
 export const droppedByte: i32 = -1;
 
 /**

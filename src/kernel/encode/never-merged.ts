@@ -524,8 +524,8 @@ function edgeOf(start: usize, length: u32): u32 {
 
 /**
  * Writes the edges of the token of each id; 0 if merging cannot make the id. Returns false if the bytes of a text do
- * not determine which ids are adjacent: bytes share an id other than the unknown token's, merging begins with bytes and
- * some byte has no id, or unknown tokens are fused.
+ * not determine which ids are adjacent: bytes share an id (if merging begins with characters, other than that of the
+ * unknown token), merging begins with bytes and some byte has no id, or unknown tokens are fused.
  */
 function findEdges(model: EncodingModel, firsts: usize, lasts: usize): bool {
   memory.fill(firsts, 0, <usize>4 * model.idLimit);

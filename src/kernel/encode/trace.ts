@@ -9,7 +9,7 @@ import { limitRanks, noRank } from "./pair-ranks";
  *   ARRAY   TYPE      LENGTH       MEANING
  *   merges  u32,u32   mergeCount   the symbol at which the right half begins, and the index of the merge. Symbols are
  *                                  counted from 0. They are the ids with which merging begins: those of the bytes that
- *                                  the vocabulary has, or those of first-characters.ts
+ *                                  have an id, or those of first-characters.ts
  */
 let merges: usize = 0;
 

@@ -28,7 +28,7 @@ import { stepCount, stepOf } from "./word-layout";
  *   REGION       ELEMENT   ELEMENTS            MEANING
  *   entries      u32       2^sketchBits a part the sketch of each part: for each cell, the total weight of the pairs in
  *                                              it, at most 2^32 - 1
- *   stagedLefts  u16       2^sketchBits/16     a bit for each cell of the sketch: 1 if its pairs are counted
+ *   stagedLefts  u16       2^sketchBits/16     a bit for each cell of the sketch: 1 if a walk collects its pairs
  *   queue, …     see below 1 stretch a part    while pairs are counted: the table of the pairs that a part counts. The
  *                                              *stretches* divide the regions from `queue` to the end of `entries`
  *                                              evenly among the parts

@@ -453,7 +453,7 @@ export class Sum {
   count: u32;
   /**
    * The index in the arena where the next occurrence of the created pair is written; `noSlot` if no pair was created.
-   * It may be `isListed` while the sums of parts are joined (merge-pair.ts).
+   * It may be `isListed` while the sums of parts and memories are joined (merge-pair.ts).
    */
   slot: u32;
 }

@@ -220,7 +220,10 @@ function giveWordFacts(id: u32, left: u32, right: u32): void {
   if (hasWordFacts) store<u8>(wordFacts + id, <u8>joinedFacts(left, right));
 }
 
-/** The limits that decide which pairs may be merged. A pair that may not be merged gets no record (pair-table.ts). */
+/**
+ * The limits that decide which pairs may be merged. A pair that may not be merged has no record, except while the index
+ * is rebuilt (pair-table.ts).
+ */
 
 /** The maximum size in bytes of a merged token. */
 let sizeMax: u32 = 0;

@@ -14,8 +14,8 @@ import { pairAt, pairCount } from "./pair-table";
  * An entry with position p in the list of (x, y) is alive if cells[p] === x and cells[p + length of x] === y. Entries
  * are not removed when they die: a merge that replaces a token overwrites its first cell, which makes the entry dead.
  *
- * `entryCapacity` limits the memory that is in use. Before the limit is exceeded, a *compaction* drops lists and cleans
- * others. If that does not free enough, the limit rises, up to `entryCapacityMax`.
+ * `entryCapacity` limits the memory that is in use. Before the limit is exceeded, a *compaction* drops lists and, if
+ * necessary, cleans others. If that does not free enough, the limit rises, up to `entryCapacityMax`.
  */
 export let used: u32 = 1;
 export let entryCapacity: u32 = 0;

@@ -217,7 +217,7 @@ function free(slot: usize, slotBytes: usize): void {
 
 /**
  * Words as keys of 64 bits, little-endian, and their hashes. A key has up to seven bytes of a word in its upper bytes,
- * and the word's length in its lowest byte, so it is never 0. Up to 15 bytes of text after a word may be read.
+ * and the word's length in its lowest byte, so it is never 0. Up to 8 bytes of text after a word may be read.
  */
 
 /** Words of up to 7 bytes are short: a key contains the whole word. */
