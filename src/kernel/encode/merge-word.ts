@@ -16,7 +16,7 @@ const scannedBytesMax: u32 = isSmallScale ? 5 : 64;
 /** Up to this many symbols, all ranks are compared for each merge. With more symbols, a heap is faster. */
 let scannedSymbolsMax: u32 = scannedBytesMax;
 
-/** Sets `scannedSymbolsMax`, to at most `scannedBytesMax`, for tests. */
+/** Sets `scannedSymbolsMax`, for tests. `scannedMax` must be at most `scannedBytesMax`. */
 export function limitMerging(scannedMax: u32): void {
   scannedSymbolsMax = scannedMax;
 }
