@@ -231,7 +231,8 @@ export function waitingBytes(): u32 {
 
 /** Returns the maximum memory in bytes to process the waiting bytes. */
 export function waitingNeed(): f64 {
-  // Sorting a run of combining marks takes up to 16 times its size. `waitingBytes` includes it once, so 15 times are added.
+  // Sorting a run of combining marks takes up to 16 times its size. `waitingBytes` includes it once, so 15 times are
+  // added.
   return <f64>waitingBytes() + 15.0 * <f64>unnormalizedBytes();
 }
 
