@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { groupDigits } from "#bytes";
 import type { Input } from "#corpus";
-import { outputFiles } from "#formats";
+import { isPublished, outputFiles } from "#formats";
 import { files, UserError } from "#runtime";
 import { describeCounts } from "#words";
 import { type Difference, difference } from "./compare-files.ts";
@@ -32,8 +32,8 @@ export async function findSources(
     if (found === undefined) missing.push(difference(recorded, absence(recorded, workingDirectory)));
     return found ?? "";
   };
-  // A name without dots and slashes is that of a published tokenizer, so no file has to be found.
-  const findLike = (recorded: string) => find(recorded) ?? (/[./]/.test(recorded) ? undefined : recorded);
+  // For the name of a published tokenizer, no file has to be found.
+  const findLike = (recorded: string) => find(recorded) ?? (isPublished(recorded) ? recorded : undefined);
   const places = {
     inputs: record.inputs.map(({ path }) => place(path)),
     counts: counts.map(({ path }) => place(path)),

@@ -28,6 +28,10 @@ export const publishedTokenizers: readonly Published[] = [
   { names: ["qwen3"], encoding: "Qwen 3", model: { chatTemplate: "chatml" } },
 ];
 
+/** Whether this is a name of a published tokenizer. */
+export const isPublished = (name: string): boolean =>
+  publishedTokenizers.some(({ names }) => names.includes(name));
+
 /**
  * The publishers' repositories on Hugging Face. A published tokenizer whose name is not listed here has a rank file of
  * tiktoken.

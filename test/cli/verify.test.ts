@@ -199,6 +199,7 @@ const trainings: Record<string, readonly string[]> = {
     ...["--global-merges", "50", "--language-window", "10:1.5"],
   ],
   like: ["b.txt", ...sized, "--like", "hf"],
+  "like a published tokenizer": ["b.txt", ...sized, "--like", "gpt-4.1"],
   "like, with options": [
     "b.txt",
     ...sized,
