@@ -82,7 +82,7 @@ function checkPrivate({ parts }: Loaded): Finding[] {
 const costlyRatio = 4;
 const shownLanguages = 5;
 
-/** The parts of the probe text that contain the same sentence, each in a different language. */
+/** The parts of the probe text that contain the same sentence, each in a different language or script. */
 export const languages = probe.parts.filter(({ name }) => name.includes("("));
 
 function checkLanguages({ encode }: Loaded): Finding[] {

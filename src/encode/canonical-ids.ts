@@ -24,7 +24,7 @@ const excerptIds = 256;
  */
 const sliceBytesMax = scaled(1 << 20, 16);
 
-/** @internal Compares ids with the canonical ones as they are read, in constant memory. */
+/** @internal Compares ids with the canonical ones as they are read, in memory that depends on the longest pretoken. */
 export class CanonicalCheck {
   private readonly encoding: TextEncoding;
   private readonly decoder: decoding.TokenDecoder;

@@ -61,7 +61,10 @@ const manifestFields = schema.object({
 });
 export type Manifest = Omit<schema.Checked<typeof manifestFields>, "format" | "checksum">;
 
-/** Thrown for a shard that is missing, and for a manifest or a shard that is damaged or belongs to another run. */
+/**
+ * Thrown for a shard that is missing, and for a manifest or a shard that is damaged or belongs to another run or an
+ * earlier version.
+ */
 export class UnusableShards extends UserError {}
 
 export function manifestText(manifest: Manifest): string {

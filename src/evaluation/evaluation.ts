@@ -37,7 +37,7 @@ export type FullEvaluation = Omit<Evaluation, "tokenizers"> & {
   readonly excerpts: readonly Excerpt[];
 };
 
-/** The contents of a vocabulary without special tokens. */
+/** The contents of a vocabulary without added tokens. */
 export type VocabularyDetails = {
   /** The number of tokens by the script of their first letter, or by kind; the most frequent first. */
   readonly scripts: readonly Share[];

@@ -14,7 +14,7 @@ type CardFacts = {
   readonly compat: string;
   readonly documentCount: number;
   readonly textBytes: number;
-  /** Bytes per token of the training text; null if it has no bytes. */
+  /** Bytes per token of the training text; null if it has no pretokens. */
   readonly bytesPerToken: number | null;
   readonly mergesSha256: string;
   /** The weights of inputs; present only if some input has one. */

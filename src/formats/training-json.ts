@@ -36,7 +36,7 @@ export type Extension = RunRecord &
     };
     /** A digest of the ids of a fixed text (src/tokenizer/fingerprint.ts). */
     readonly fingerprint: string;
-    /** Bytes per token of the corpus, with the new tokens; null if the corpus has no bytes. */
+    /** Bytes per token of the corpus, with the new tokens; null if the corpus has no pretokens. */
     readonly bytesPerToken: number | null;
     readonly options: {
       /** One more than the largest id. */
