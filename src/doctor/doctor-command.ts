@@ -1,7 +1,7 @@
 import { countNoun, groupDigits } from "#bytes";
 import { corpusInputs, inputSearch, inspection } from "#corpus";
 import { corpusEncoding } from "#encoding";
-import { findTokenizer, recordFiles } from "#formats";
+import { namedTokenizers, recordFiles } from "#formats";
 import { jobs } from "#jobs";
 import { kinds, optionTables } from "#options";
 import { asOption, machine, UserError } from "#runtime";
@@ -22,7 +22,7 @@ import { type Counted, TextSurvey } from "./text-survey.ts";
 /** `bpe doctor`: examines a tokenizer. Throws a UserError at the end if the diagnosis has errors. */
 export async function runDoctor(invocation: Invocation, output: Output): Promise<void> {
   const asked = optionTables.readTyped(doctorOptions, invocation.options);
-  const { path } = findTokenizer(invocation.files[0]!);
+  const { path } = namedTokenizers.find(invocation.files[0]!);
   const supplements = await givenTokenizers.readSupplements(asked);
   const { pattern, specialTokens } = supplements;
   const options = { pattern, specialTokens };

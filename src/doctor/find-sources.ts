@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { groupDigits } from "#bytes";
 import type { Input } from "#corpus";
-import { isPublished, outputFiles } from "#formats";
+import { namedTokenizers, outputFiles } from "#formats";
 import { files, UserError } from "#runtime";
 import { describeCounts } from "#words";
 import { type Difference, difference } from "./compare-files.ts";
@@ -33,7 +33,8 @@ export async function findSources(
     return found ?? "";
   };
   // For the name of a published tokenizer, no file has to be found.
-  const findLike = (recorded: string) => find(recorded) ?? (isPublished(recorded) ? recorded : undefined);
+  const findLike = (recorded: string) =>
+    find(recorded) ?? (namedTokenizers.isPublished(recorded) ? recorded : undefined);
   const places = {
     inputs: record.inputs.map(({ path }) => place(path)),
     counts: counts.map(({ path }) => place(path)),

@@ -1,5 +1,5 @@
 import { countNoun, formatBytes, formatSeconds, showValue } from "#bytes";
-import { findTokenizer, modelFiles } from "#formats";
+import { modelFiles, namedTokenizers } from "#formats";
 import { optionTables } from "#options";
 import { patternForms } from "#pattern";
 import { shell } from "#runtime";
@@ -14,7 +14,7 @@ import { saveTokenizer } from "./save-tokenizer.ts";
 export async function runConvert(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const { options, files, typed } = invocation;
-  const found = findTokenizer(files[0]!);
+  const found = namedTokenizers.find(files[0]!);
   const { path } = found;
   const asked = optionTables.readTyped(convertOptions, options);
   const formatNames = asked.formats;
@@ -76,7 +76,7 @@ export async function runConvert(invocation: Invocation, output: Output): Promis
 
 /** `bpe image`: compiles a tokenizer into a file with which other programs can encode. */
 export async function runImage(invocation: Invocation, output: Output): Promise<void> {
-  const { name, path } = findTokenizer(invocation.files[0]!);
+  const { name, path } = namedTokenizers.find(invocation.files[0]!);
   const asked = optionTables.readTyped(imageOptions, invocation.options);
   const file = asked.output;
   await dataOutput.lockFiles(output, file);

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { countNoun, escapeBytes, groupDigits } from "#bytes";
-import { findTokenizer, writtenCounts } from "#formats";
+import { namedTokenizers, writtenCounts } from "#formats";
 import { optionTables } from "#options";
 import { runSliced, usageError } from "#runtime";
 import { dataOutput, givenTokenizers, type Invocation, type Output, styling, summaryRows } from "#terminal";
@@ -20,7 +20,7 @@ export async function runExplain({ files, options }: Invocation, output: Output)
   const asked = optionTables.readTyped(explainOptions, options);
   const opened = async () =>
     givenTokenizers.open(
-      { ...findTokenizer(path), ...(await givenTokenizers.readSupplements(asked)) },
+      { ...namedTokenizers.find(path), ...(await givenTokenizers.readSupplements(asked)) },
       true,
       output,
     );

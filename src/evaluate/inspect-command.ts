@@ -3,7 +3,7 @@ import { countNoun, formatBytes, groupDigits } from "#bytes";
 import { inputSearch, inspection } from "#corpus";
 import { type CountedText, countTokensOf } from "#encoding";
 import { evaluations, vocabularyStatistics } from "#evaluation";
-import { findTokenizer, modelFiles, recordFiles } from "#formats";
+import { modelFiles, namedTokenizers, recordFiles } from "#formats";
 import { optionTables } from "#options";
 import { namedPatterns, patternForms, patterns } from "#pattern";
 import { reportFiles } from "#reports";
@@ -23,7 +23,7 @@ import { inspectOptions } from "./evaluate-options.ts";
 
 /** `bpe inspect`: describes a tokenizer. With `--text`, also describes how it encodes a text. */
 export async function runInspect(invocation: Invocation, output: Output): Promise<void> {
-  const found = findTokenizer(invocation.files[0]!);
+  const found = namedTokenizers.find(invocation.files[0]!);
   const { path, name = givenTokenizers.nameOf(path) } = found;
   const asked = optionTables.readTyped(inspectOptions, invocation.options);
   const { text: textPath, json: isJson = false, report: reportPath } = asked;

@@ -1,6 +1,6 @@
 import { basename, join } from "node:path";
 import type { evaluations } from "#evaluation";
-import { findTokenizer, tokenizerFiles } from "#formats";
+import { namedTokenizers, tokenizerFiles } from "#formats";
 import { loadInWorker, loadingBytes } from "#jobs";
 import { kinds } from "#options";
 import { files, host, type machine, usageError } from "#runtime";
@@ -66,7 +66,7 @@ const loadedTogetherMax = 4;
  * was found by its path.
  */
 function findNamed(typed: kinds.Named): kinds.Named {
-  const { name = null, path } = findTokenizer(typed.path);
+  const { name = null, path } = namedTokenizers.find(typed.path);
   return { name: typed.name ?? name, path };
 }
 

@@ -11,7 +11,7 @@ export * as tokenizerFiles from "./load-tokenizer.ts";
 export { mergesSha256 } from "./merge-lines.ts";
 export { modelCardFile } from "./model-card.ts";
 export * as modelFiles from "./model-files.ts";
-export { type FoundTokenizer, findTokenizer, isPublished } from "./named-tokenizers.ts";
+export * as namedTokenizers from "./named-tokenizers.ts";
 export * as outputFiles from "./output-file.ts";
 export { postProcessingOfRecord } from "./post-processor.ts";
 export * as writtenCounts from "./read-tokens-tsv.ts";

@@ -48,14 +48,14 @@ const repositories: Readonly<Record<string, string>> = {
 };
 
 /** A tokenizer's path, and its name in messages. */
-export type FoundTokenizer = { readonly name: string | undefined; readonly path: string };
+export type Found = { readonly name: string | undefined; readonly path: string };
 
 /**
  * Finds a tokenizer: at the typed path, which gives it no name, or else by name in a cache. Throws a UserError with the
  * command that downloads the tokenizer if a known name, or one like `owner/model`, is in no cache. Any other text is
  * returned as a path.
  */
-export function findTokenizer(typed: string): FoundTokenizer {
+export function find(typed: string): Found {
   if (files.stat(typed) !== undefined) return { name: undefined, path: typed };
   const known = publishedTokenizers.find(({ names }) => names.includes(typed));
   const repository = known === undefined ? typed : repositories[typed];

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { relative } from "node:path";
 import { inputSearch } from "#corpus";
-import { findTokenizer, tokenizerFiles } from "#formats";
+import { namedTokenizers, tokenizerFiles } from "#formats";
 import type { optionTables } from "#options";
 import { asOption, files, host, type Message, phrase, withForwardSlashes } from "#runtime";
 import { outputPlaces, writtenPlaces } from "#store";
@@ -72,7 +72,9 @@ function pathsOfRead({ path, reads, name }: TypedRead): writtenPlaces.RunInput[]
   if (reads === "files" && /[*?[]/.test(path) && isAbsent(path))
     return inputSearch.filesMatching(path).paths.map((path) => ({ path }));
   const parts =
-    reads === "tokenizer" ? ifUsable(() => tokenizerFiles.pathsReadAt(findTokenizer(path).path), []) : [];
+    reads === "tokenizer"
+      ? ifUsable(() => tokenizerFiles.pathsReadAt(namedTokenizers.find(path).path), [])
+      : [];
   return [named, ...parts.filter((part) => part !== path).map((path) => ({ path }))];
 }
 

@@ -1,5 +1,5 @@
 import { basename, dirname } from "node:path";
-import { type FoundTokenizer, findTokenizer, formats } from "#formats";
+import { formats, namedTokenizers } from "#formats";
 import { loadInWorker } from "#jobs";
 import type { optionTables, sharedOptions } from "#options";
 import type { TokenizerParts } from "#tokenizer";
@@ -24,13 +24,13 @@ export const readSupplements = async ({
 
 /** Finds the tokenizer that `--tokenizer` names, without loading it. Adds what `readSupplements` returns. */
 export const tokenizerOf = async (asked: Asked) => ({
-  ...findTokenizer(asked.tokenizer!),
+  ...namedTokenizers.find(asked.tokenizer!),
   ...(await readSupplements(asked)),
 });
 
 type FoundWithSupplements = Awaited<ReturnType<typeof readSupplements>> &
-  Pick<FoundTokenizer, "path"> &
-  Partial<FoundTokenizer>;
+  Pick<namedTokenizers.Found, "path"> &
+  Partial<namedTokenizers.Found>;
 
 /**
  * Loads the tokenizer, and warns about its settings that are not applied. `isDecoded` says whether ids will be decoded.

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { appendFileSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { findTokenizer, publishedTokenizers } from "../../../src/formats/named-tokenizers.ts";
+import { find, publishedTokenizers } from "../../../src/formats/named-tokenizers.ts";
 import { binary, bpe, environment, put, scratch } from "../../binary.ts";
 import { errorOf } from "../../thrown.ts";
 
@@ -106,12 +106,12 @@ test("a path takes precedence over a name, and an error about a missing tokenize
   try {
     process.chdir(home);
     mkdirSync(join(home, "gpt2"));
-    expect(findTokenizer("gpt2")).toEqual({ name: undefined, path: "gpt2" });
-    expect(findTokenizer("mine")).toEqual({ name: undefined, path: "mine" });
+    expect(find("gpt2")).toEqual({ name: undefined, path: "gpt2" });
+    expect(find("mine")).toEqual({ name: undefined, path: "mine" });
     for (const path of ["nowhere", "a/b/c", "./a/b", "a/tokenizer.json", "a/b.tiktoken", "../a"])
-      expect(findTokenizer(path)).toEqual({ name: undefined, path });
+      expect(find(path)).toEqual({ name: undefined, path });
     const hintOf = (typed: string) => {
-      const { message, hint, exitCode } = errorOf(() => findTokenizer(typed));
+      const { message, hint, exitCode } = errorOf(() => find(typed));
       expect([message, exitCode]).toEqual([
         `"${typed}": no such file or directory, and no tokenizer of that name in this machine's caches`,
         1,
