@@ -1,6 +1,6 @@
 import { optionTables, sharedOptions } from "#options";
 
-/** The options of `bpe doctor`, in the order of help. */
+/** The options of `bpe doctor`. Those of a topic are in the order of help. */
 export const doctorOptions = optionTables.of({
   texts: {
     ...sharedOptions.several.texts,

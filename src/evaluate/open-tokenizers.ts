@@ -46,7 +46,7 @@ export async function openTokenizers(
 
 /**
  * Returns as many of the first tokenizers as may be loaded at the same time: at most `loadedTogetherMax`, in at most
- * half of the memory. A single tokenizer may take more.
+ * half of the memory that the budget leaves. A single tokenizer may take more.
  */
 function loadTogether<T extends kinds.Named>(named: readonly T[], budget: machine.MemoryBudget): T[] {
   let leftBytes = budget.shareBytes(1) / 2;

@@ -266,7 +266,7 @@ function patternOf(
 /**
  * Returns the special and reserved tokens of a training. The special tokens have the ids that the record states. If it
  * states none, they have the first ids if the record says that they come first, or if `compat` is huggingface. An
- * undefined id means the next free one.
+ * undefined id means that of an earlier token with the same text, or else the next free one.
  */
 function recordedSpecials(recorded: recordFiles.RecordedTraining): tokenizers.SpecialTokenOption[] {
   const { specialTokens, specialIds, specialTokensFirst, reservedTokens, compat } = recorded;

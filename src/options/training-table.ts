@@ -65,7 +65,7 @@ const role = (name: string, details: string) =>
 const { specialTokensFile, output, report, workers, memoryLimit } = sharedOptions.ofTraining;
 const { wait, logFile } = sharedOptions.unattended;
 
-/** The options of a training, in the order of help. */
+/** The options of a training. Those of a topic are in the order of help. */
 export const trainingOptions = optionTables.of({
   vocabSize: {
     name: "vocab-size",

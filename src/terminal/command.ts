@@ -29,7 +29,7 @@ export type Command = {
   readonly readsPipe?: boolean | "to refuse";
   /** Options that take the place of files: with one of them, no file is required, and no pipe is read. */
   readonly filesFrom?: readonly string[];
-  /** The options, in the order of help. */
+  /** The options. Those of a topic are in the order of help. */
   readonly options: optionTables.Options;
   /**
    * Examples for help, of which the first is the simplest. A topic of help shows those examples that use one of the
