@@ -36,12 +36,7 @@ export function contentOf(head: Uint8Array, path: string, compression: Compressi
   const marked = markedEncodingOf(head);
   if (marked !== undefined) return encodedAs(marked, path, compression);
   const packed = compressionOf(head);
-  if (packed !== "none") {
-    return {
-      what: `compressed twice with ${packed}`,
-      hint: phrase`unpack it once: ${packed} -dc ${shell.quoted(path)}${toText}`,
-    };
-  }
+  if (packed !== "none") return packedTwice(packed, path, compression);
   const signature = findSignature(head, hasNul);
   if (signature !== undefined)
     return { what: predicateOf(signature), hint: hintOf(signature, path, compression) };
@@ -49,6 +44,16 @@ export function contentOf(head: Uint8Array, path: string, compression: Compressi
   const encoding = unmarkedEncodingOf(head);
   if (encoding !== undefined) return encodedAs(encoding, path, compression);
   return { what: `not text: it has a zero byte at offset ${nulByte}`, hint: insist };
+}
+
+function packedTwice(inner: Codec, path: string, outer: Compression): NotText {
+  // The caller does not say how a stream was compressed.
+  if (outer === "none") return { what: "compressed twice", hint: "unpack it once, and give bpe the result" };
+  return {
+    what:
+      outer === inner ? `compressed twice with ${inner}` : `compressed with ${inner}, and then with ${outer}`,
+    hint: phrase`unpack it once: ${unpacking(outer, path)}`,
+  };
 }
 
 function encodedAs(encoding: string, path: string, compression: Compression): NotText {
@@ -76,7 +81,7 @@ function hintOf(signature: Signature, path: string, compression: Compression): M
   if (compression !== "none" && !signature.unpacksItself)
     return "unpack it first, and name the unpacked file";
   if (remedy === undefined)
-    return phrase`unpack it: ${"packer" in signature ? signature.packer : ""} -dc ${shell.quoted(path)}${toText}`;
+    return phrase`unpack it: ${unpacking("packer" in signature ? signature.packer : "", path)}`;
   if (path === "-") return "write it to a file first, and name that file";
   const asText = phrase`; to read the file itself as text, use ${asOption("binary", "text")}`;
   return phrase`${remedy(path)}${messages.ifHas("binary text", asText)}`;
@@ -85,10 +90,13 @@ function hintOf(signature: Signature, path: string, compression: Compression): M
 /** The end of a shell command whose output is a text to read. */
 const toText = messages.ifHas(messages.standardInput, " | bpe … -", " > text.txt");
 
-const insist = messages.ifHas(
-  "binary text",
-  phrase`to read it as text anyway, use ${asOption("binary", "text")}`,
-);
+/** A shell command that unpacks an input. */
+const unpacking = (program: string, path: string, flags = "-dc"): Message =>
+  path === "-"
+    ? phrase`… | ${program} ${flags}${toText}`
+    : phrase`${program} ${flags} ${shell.quoted(path)}${toText}`;
+
+const insist = phrase`give text instead${messages.ifHas("binary text", phrase`; to read this as text anyway, use ${asOption("binary", "text")}`)}`;
 
 export function notText(path: string, { what, hint }: NotText): UserError {
   return new UserError(`${files.nameOf(path)} is ${what}`, { hint });
@@ -163,7 +171,7 @@ const asRecords = () => "convert it to Parquet or JSON lines, e.g. with pyarrow 
 const addedUp = (path: string) =>
   messages.ifHas(
     "counts",
-    phrase`to train from these counts, use ${asOption("counts", path)}`,
+    phrase`to use these counts, pass them with ${asOption("counts", path)}`,
     "give the text that was counted",
   );
 const decoded = (path: string) =>
@@ -357,23 +365,22 @@ export function decompressionError(path: string, compression: Codec, error: unkn
   if (code === "Z_BUF_ERROR") return truncatedError(path, compression);
   if (code === "ZSTD_error_frameParameter_windowTooLarge") {
     return new UserError(
-      `"${path}" was compressed with zstd and a window of more than 128 MB (--long), which is not supported`,
-      {
-        hint: phrase`unpack it first, which needs enough memory for the window: zstd -dc --long=31 ${shell.quoted(path)}${toText}`,
-      },
+      `${files.nameOf(path)} was compressed by zstd with a window of more than 128 MB (its option --long), but bpe reads windows of at most 128 MB`,
+      { hint: phrase`unpack it first: ${unpacking("zstd", path, "-dc --long=31")}` },
     );
   }
   if (code === "ZSTD_error_dictionary_wrong") {
-    return new UserError(`"${path}" is zstd data that was compressed with a dictionary`, {
-      hint: phrase`unpack it with the same dictionary: zstd -dc -D DICTIONARY ${shell.quoted(path)}${toText}`,
-    });
+    return new UserError(
+      `${files.nameOf(path)} was compressed by zstd with a dictionary, but bpe reads only zstd data without one`,
+      { hint: phrase`unpack it with that dictionary: ${unpacking("zstd", path, "-dc -D DICTIONARY")}` },
+    );
   }
   return damaged(path, compression, faultOf(error));
 }
 
 export const truncatedError = (path: string, compression: Codec) =>
-  new UserError(`"${path}" ends in the middle of its ${compression} data`, {
-    hint: "it was cut short: copy or compress it again",
+  new UserError(`${files.nameOf(path)} ends in the middle of its ${compression} data`, {
+    hint: "it was cut short: copy, download or compress it again",
   });
 
 /**
@@ -381,12 +388,12 @@ export const truncatedError = (path: string, compression: Codec) =>
  */
 export const multipleFramesError = (path: string) =>
   new UserError(`"${path}" has several zstd frames, and Node reads only the first`, {
-    hint: `use Bun or the command bpe, or unpack it first: zstd -d ${shell.quoted(path)}`,
+    hint: `run this with Bun or with the command bpe, or unpack the file first: zstd -d ${shell.quoted(path)}`,
   });
 
 export const damaged = (path: string, compression: Codec, what: string) =>
-  new UserError(`"${path}" is damaged ${compression} data: ${what}`, {
-    hint: `copy or compress it again; ${compression} -t shows details`,
+  new UserError(`${files.nameOf(path)} is damaged ${compression} data: ${what}`, {
+    hint: `copy, download or compress it again${path === "-" ? "" : `; ${compression} -t ${shell.quoted(path)} shows details`}`,
   });
 
 type Zlib = typeof import("node:zlib");
@@ -396,12 +403,15 @@ export const zlib = (): Zlib => require("node:zlib") as Zlib;
 
 /**
  * Loads the decompressors, including zstd's. Throws a UserError in a Node without zstd, such as any before version
- * 22.15.
+ * 22.15. `remedy` says what to do with the data instead.
  */
-export function zlibWithZstd(): Zlib {
+export function zlibWithZstd(remedy: string): Zlib {
   const loaded = zlib();
   if (typeof loaded.zstdDecompressSync === "function") return loaded;
-  throw new UserError(`Node ${process.versions.node} cannot unpack zstd`, {
-    hint: "use Node 22.15 or later, or Bun; or unpack it first: zstd -d",
+  throw new UserError(`Node ${process.versions.node} cannot read data that zstd compressed`, {
+    hint: `use Node 22.15, 23.8 or later, or Bun; or ${remedy}`,
   });
 }
+
+/** What to do with a file that zstd compressed. */
+export const zstdUnpacked = (path: string) => `unpack it first: zstd -d ${shell.quoted(path)}`;

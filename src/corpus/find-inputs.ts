@@ -64,7 +64,8 @@ export function checkNames(names: readonly string[], { inputFormat: format }: In
   }
   const standardInputs = names.filter((name) => name === "-");
   if (standardInputs.length > 1) {
-    throw new UserError("standard input (-) is named twice, but can be read only once", {
+    throw new UserError("standard input (-) is named more than once, but can be read only once", {
+      hint: "leave out every - except one",
       exitCode: exitCode.usage,
     });
   }
@@ -72,7 +73,7 @@ export function checkNames(names: readonly string[], { inputFormat: format }: In
 }
 
 export const noMatchHint =
-  "check the path; to read hidden files, name each of them, because globs do not match them";
+  "check the path; globs match neither directories nor hidden files, so name those one by one";
 
 function findNamed(typed: string, options: InputOptions): FoundInputs {
   const name = withForwardSlashes(typed);
@@ -113,7 +114,7 @@ function findInDirectory(directory: string, options: InputOptions): FoundInputs 
   };
 }
 
-const aboutRecords = phrase`metadata of the data files next to it (${asOption("include")} selects it)`;
+const aboutRecords = phrase`metadata of the data files; to read it as well, give ${asOption("include", '"*"')}`;
 
 /**
  * Returns the reason as a message. For `aboutRecords`, the only reason that names an option, this lets the caller spell
@@ -148,7 +149,10 @@ function emptyDirectoryError(
   const [first] = [...notText, ...skipped];
   if (first !== undefined) {
     const otherCount = notText.length + skipped.length - 1;
-    const others = otherCount === 0 ? "" : `, and ${countNoun(otherCount, "more file")} skipped`;
+    const others =
+      otherCount === 0
+        ? ""
+        : `, and ${countNoun(otherCount, "more file")} ${otherCount === 1 ? "was" : "were"} skipped`;
     return new UserError(
       phrase`no text found in "${directory}": "${first.path}" is ${first.reason}${others}`,
       { hint: notText[0]?.hint ?? "name a directory that contains text" },
@@ -160,10 +164,10 @@ function emptyDirectoryError(
     });
   const globs = messages.joined(
     include.map((glob) => asOption("include", glob)),
-    ", ",
+    " or ",
   );
-  return new UserError(phrase`"${directory}" contains no file that matches ${globs}`, {
-    hint: "correct the glob: without a slash it matches file names at any depth, with a slash paths below the directory",
+  return new UserError(phrase`no file in "${directory}" matches ${globs}`, {
+    hint: "correct the glob: without a slash, it matches file names at any depth; with one, paths below the directory",
   });
 }
 
@@ -262,7 +266,7 @@ function checkOneSnapshot(cache: string): void {
   const [first, second] = sortByBytes(readdirSync(`${cache}/snapshots`));
   if (second === undefined) return;
   throw new UserError(`"${cache}" contains several versions of a data set`, {
-    hint: `name one of them, e.g. ${cache}/snapshots/${first}`,
+    hint: `name the directory of one version, e.g. "${cache}/snapshots/${first}"`,
   });
 }
 
@@ -291,7 +295,7 @@ function kindOf(entry: Dirent, path: string, isWanted: () => boolean): "file" | 
     if (!systemError.isMissing(error)) throw listErrorOf(path, error);
     if (!isWanted()) return "other";
     throw new UserError(`"${path}" is a broken link`, {
-      hint: phrase`remove it, or select other files with ${asOption("include")}`,
+      hint: phrase`remove it${messages.ifHas("include", phrase`, or select other files with ${asOption("include")}`)}`,
     });
   }
 }

@@ -144,11 +144,11 @@ class TextLines implements ByteStream {
     if (typeof text === "string") return text;
     const isBytes = typedArrayClass(text) === "Uint8Array";
     throw new UserError(
-      `texts: text ${this.textCount} is ${isBytes ? "bytes" : describeValue(text)}: it must be a string`,
+      `texts[${this.textCount}] is ${isBytes ? "bytes" : describeValue(text)}, but must be a string`,
       {
         hint: isBytes
-          ? "pass the path of the file in files, or an iterator over its lines: a stream yields chunks, not documents"
-          : "each text is a document: of a record, pass only its text",
+          ? "pass the path of the file as the option files, or an iterator over its lines: a stream yields chunks, not documents"
+          : "each text is a document: pass only the text of a record, e.g. record.text",
       },
     );
   }

@@ -123,7 +123,7 @@ export function emptyCorpusError(inputs: readonly Input[]): UserError {
   const what =
     inputs.length === 1
       ? `${files.nameOf(inputs[0]!.path)} ${emptiness(inputs[0]!)}`
-      : `all ${inputs.length} inputs are empty`;
+      : `none of the ${inputs.length} inputs has text in it`;
   return new UserError(`the corpus is empty: ${what}`, {
     hint: inputs.every(({ path, isStream }) => isStream && path === "texts")
       ? "give a text that is not empty"
@@ -157,6 +157,10 @@ export const wholeRange = (input: Input, inputIndex: number): Range => ({
 
 export const sizeOfRanges = (ranges: readonly Range[]) =>
   ranges.reduce((sum, { startByte, endByte }) => sum + endByte - startByte, 0);
+
+/** Names a line or a record of an input in messages. */
+export const placeIn = (path: string, place: string) =>
+  path === "-" ? `standard input, ${place}` : `"${path}" ${place}`;
 
 /** How many bytes are to be read, before any decompression; null if there is a stream, because its size is unknown. */
 export const totalBytesOf = (inputs: readonly Input[], ranges: readonly Range[] = inputs.map(wholeRange)) =>
@@ -234,7 +238,7 @@ const sizeOf = ({ isStream, sizeBytes, state }: Input) => (isStream && state ? s
 
 function changedError(input: Input, what: string): UserError {
   return new UserError(`${files.nameOf(input.path)} ${what} while it was read`, {
-    hint: "run again when no program writes to the corpus",
+    hint: "run again while no other program changes it",
   });
 }
 

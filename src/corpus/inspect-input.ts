@@ -10,6 +10,7 @@ import {
   notText,
   zlib,
   zlibWithZstd,
+  zstdUnpacked,
 } from "./content.ts";
 import {
   type Compression,
@@ -82,7 +83,8 @@ function decompressHead(fd: number, path: string, compression: Codec, bytesMax: 
 
 /** Decompresses a prefix of a file; undefined if the result has more than `decompressedBytesMax`. */
 function decompressBeginning(bytes: Uint8Array, path: string, compression: Codec): Uint8Array | undefined {
-  const { constants, gunzipSync, zstdDecompressSync } = compression === "gzip" ? zlib() : zlibWithZstd();
+  const { constants, gunzipSync, zstdDecompressSync } =
+    compression === "gzip" ? zlib() : zlibWithZstd(zstdUnpacked(path));
   const maxOutputLength = decompressedBytesMax;
   try {
     // A prefix may end anywhere, so a truncated end is not an error.
@@ -128,8 +130,10 @@ export function inspectInput(path: string, options: InputOptions = {}): Input {
 export function inspectContent(path: string, options: InputOptions): Input | NotText {
   if (path === "-") return streamAt(path, options);
   const stats = files.tryRead(path, () => statSync(path));
-  if (stats.isDirectory()) throw new UserError(`"${path}" is a directory, not a file`);
-  if (stats.isSocket()) throw new UserError(`"${path}" is a socket, not a file`);
+  if (stats.isDirectory())
+    throw new UserError(`"${path}" is a directory, not a file`, { hint: "name a file" });
+  if (stats.isSocket())
+    throw new UserError(`"${path}" is a socket, not a file`, { hint: "name a file or a pipe" });
   if (!stats.isFile()) {
     // The pipe is not opened yet, because closing it would end its writer.
     files.tryRead(path, () => accessSync(path, constants.R_OK));
@@ -140,10 +144,8 @@ export function inspectContent(path: string, options: InputOptions): Input | Not
   const { compression, format, formatFrom, textField = options.textField ?? defaultTextField } = found;
   if (format === "parquet" && compression !== "none") {
     throw new UserError(
-      `"${path}" is a Parquet file that was compressed again with ${compression}, so it cannot be read in parts`,
-      {
-        hint: "unpack it, and name the unpacked file",
-      },
+      `"${path}" is a Parquet file inside ${compression}, but Parquet can be read only from a file that is not compressed as a whole`,
+      { hint: "unpack it, and name the unpacked file" },
     );
   }
   return {
@@ -257,15 +259,15 @@ export function checkStream(head: Uint8Array, input: Input): void {
   const records = recordsIn({ bytes: head, isWhole: false }, false, textField);
   if (records === undefined) return;
   throw new UserError(
-    `${files.nameOf(path)} seems to contain JSON records, but the format is detected only for the first stream`,
+    `${files.nameOf(path)} seems to contain JSON records, but bpe detects the format of the first pipe only`,
     {
-      hint: phrase`if all inputs have such records, use ${asOption("input-format", records)}${messages.ifHas("input-format text", phrase`; to read everything as plain text, ${asOption("input-format", "text")}`)}`,
+      hint: phrase`if all inputs have such records, use ${asOption("input-format", records)}${messages.ifHas("input-format text", phrase`; to read everything as plain text, use ${asOption("input-format", "text")}`)}`,
     },
   );
 }
 
 const parquetInStream: NotText = {
-  what: "Parquet, which cannot be read as a stream because its index is at the end",
+  what: "Parquet, but Parquet cannot be read from a pipe, because its index is at the end",
   hint: "write the data to a file and name that file",
 };
 
@@ -300,7 +302,7 @@ function stateOfStandardInput(): FileState | undefined {
 
 export function parquetStreamError(path: string): UserError {
   return new UserError(
-    `${files.nameOf(path)} is a stream, and Parquet cannot be read as a stream because its index is at the end`,
+    `Parquet cannot be read from ${path === "-" ? "standard input" : `"${path}", which is not a regular file`}: its index is at the end`,
     {
       hint: "write the data to a file and name that file",
       exitCode: path === "-" ? exitCode.usage : exitCode.failed,

@@ -19,7 +19,10 @@ export async function checkPlainText(
   const head = await readHead(jsonHeadBytesMax);
   const start = head.subarray(0, headBytesMax);
   const packing = compressionOf(start);
-  if (packing !== "none") throw new UserError(`"${name}" is compressed with ${packing}`, { hint });
+  if (packing !== "none")
+    throw new UserError(`"${name}" is compressed with ${packing}, but a browser can read only plain text`, {
+      hint,
+    });
   const content = contentOf(start, name);
   if (typeof content === "object") throw notText(name, content);
   const named = formatOfName(name);
@@ -28,5 +31,8 @@ export async function checkPlainText(
     content === "parquet" || named === "jsonl" || named === "parquet"
       ? (named ?? content)
       : recordsIn({ bytes: head, isWhole }, named === "json", defaultTextField);
-  if (records !== undefined) throw new UserError(`"${name}" contains records (${records})`, { hint });
+  if (records !== undefined)
+    throw new UserError(`"${name}" contains records (${records}), but a browser can read only plain text`, {
+      hint,
+    });
 }

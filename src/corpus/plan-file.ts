@@ -1,5 +1,5 @@
 import { closeSync, readSync, realpathSync } from "node:fs";
-import { schema } from "#bytes";
+import { countNoun, schema } from "#bytes";
 import type { CompiledPattern } from "#pattern";
 import { asOption, exitCode, files, host, type Message, phrase, UserError, yieldToEventLoop } from "#runtime";
 import type { Normalization } from "#text";
@@ -130,7 +130,7 @@ export function checkPlannable(inputs: readonly Input[]): void {
 
 export function noFileToPlan(path: string): UserError {
   return new UserError(
-    `${files.nameOf(path)} is not a regular file, but runs that read the plan have to open it again`,
+    `${path === "-" ? "standard input cannot be in a plan:" : `"${path}" is not a regular file, but`} runs that read the plan have to open it again`,
     {
       hint: "write the text to a file and name that file",
       exitCode: path === "-" ? exitCode.usage : exitCode.failed,
@@ -229,9 +229,12 @@ export function read(
     checkField(line, input, options.textField, fail);
     if (line.end - line.start < line.sizeBytes) {
       if (!canBeCutByBytes(input))
-        fail("the range is a part of a file that can only be read whole", wroteHint);
+        fail(`the range is a part of "${line.path}", but this file can only be read whole`, wroteHint);
       if (options.wholeTextsOnly && input.format === "text") {
-        fail("the range is a part of a text, but this tokenizer can only encode whole texts", wholeHint);
+        fail(
+          `the range is a part of a text of "${line.path}", but this tokenizer can only encode whole texts`,
+          wholeHint,
+        );
       }
     }
     checkEnds(line, input, options, fail);
@@ -277,7 +280,7 @@ function checkEnds(line: Line, input: Input, { specialTokens }: PlannedCutting, 
   const isAtEdge = (startsInside && start === 0) || (endsInside && end === sizeBytes);
   if (isAtEdge || ((startsInside || endsInside) && !isText)) {
     fail(
-      "the range is marked as beginning or ending within a document, which is impossible in this file",
+      `the line says that its range begins or ends within a document, which is impossible at that place of "${line.path}"`,
       wroteHint,
     );
   }
@@ -306,7 +309,7 @@ function hasTextAt(input: Input, text: string, fromByte: number): boolean {
 export const followHint =
   "give bpe encode consecutive lines of the plan in their order, for example a slice made by split --number=l/N";
 
-const wholeHint = phrase`make a new plan with ${asOption("tokenizer")}: because of its prefix space or added tokens, this tokenizer must encode each text as a whole`;
+const wholeHint = phrase`make a new plan, with the same ${asOption("tokenizer")} as here: because of its prefix space or added tokens, this tokenizer must encode each text as a whole`;
 
 type Fail = (what: Message, hint?: Message) => never;
 
@@ -349,7 +352,9 @@ function checkOptions(
   }
   if (line.isLinewise !== wanted.isLinewise) {
     fail(
-      phrase`the plan was made ${line.isLinewise ? "with" : "without"} ${asOption("compat", "huggingface")}, unlike this run`,
+      line.isLinewise
+        ? phrase`the plan was made to split text at line ends (${asOption("compat", "huggingface")}), but this run does not`
+        : phrase`this run splits text at line ends (${asOption("compat", "huggingface")}), but the plan was made without that`,
       hint,
     );
   }
@@ -383,8 +388,11 @@ function inspect({ path, inputFormat: format, textField }: Line, fail: Fail): In
     // file.
     return inspectInput(path, { inputFormat: format, textField, binary: "text" });
   } catch (error) {
-    if (error instanceof UserError) return fail(error.parts.message, error.parts.hint);
-    throw error;
+    if (!(error instanceof UserError)) throw error;
+    return fail(
+      error.parts.message,
+      error.parts.hint ?? "run in the directory in which the plan was made, or make a new plan",
+    );
   }
 }
 
@@ -397,7 +405,10 @@ function checkFile(line: Line, input: Input, fail: Fail): void {
     );
   }
   if (line.sizeBytes !== input.sizeBytes) {
-    fail(`"${line.path}" has ${input.sizeBytes} bytes, but the plan says ${line.sizeBytes}`, hint);
+    fail(
+      `"${line.path}" has ${countNoun(input.sizeBytes, "byte")}, but the plan says ${line.sizeBytes}`,
+      hint,
+    );
   }
   if (!isSameTime(line.modifiedMs, input.modifiedMs)) {
     const [now, then] = [input.modifiedMs, line.modifiedMs].map((ms) => new Date(ms).toISOString());
@@ -440,7 +451,12 @@ function checkOverlaps(
     const endByte = Math.min(before.endByte, after.endByte);
     throw new UserError(
       `${source}: lines ${first} and ${second} both contain bytes ${after.startByte} to ${endByte} of "${inputs[after.inputIndex]!.path}"`,
-      { hint: "remove one of the two lines; otherwise these bytes would be processed twice" },
+      {
+        hint:
+          before.startByte === after.startByte && before.endByte === after.endByte
+            ? "remove one of the two lines, so that these bytes are not processed twice"
+            : "use the lines of one plan only: the lines of two plans overlap",
+      },
     );
   }
 }

@@ -1,5 +1,5 @@
 import { closeSync, readSync } from "node:fs";
-import { type Text, textBuffers } from "#bytes";
+import { groupDigits, type Text, textBuffers } from "#bytes";
 import { asOption, type FileWindow, files, machine, messages, phrase, scaled, UserError } from "#runtime";
 import { checkUnchanged, type Input, openInput, shrunkError } from "./input.ts";
 import { releaseText, type TextMaker } from "./text-memory.ts";
@@ -309,7 +309,10 @@ export class RangeReader {
 
   private grow(keepPos: number, kept: number): void {
     if (2 * this.capacityBytes > windowBytesMax) {
-      throw this.tooLong(kept, `at byte ${this.baseByte + keepPos} of "${this.source!.path}"`);
+      throw this.tooLong(
+        kept,
+        `at byte ${groupDigits(this.baseByte + keepPos)} of ${files.nameOf(this.source!.path)}`,
+      );
     }
     const old = this.text.bytes;
     this.capacityBytes *= 2;
@@ -320,7 +323,7 @@ export class RangeReader {
 }
 
 function longPretokenError(keptBytes: number, place: string): UserError {
-  return new UserError(`the pattern does not split ${keptBytes} bytes of text ${place}`, {
-    hint: phrase`check that the input is text; if it is, use a ${asOption("pattern")} that splits it, or a special token that occurs in it (${asOption("special-token", undefined, "s")})`,
+  return new UserError(`the pattern does not split ${groupDigits(keptBytes)} bytes of text ${place}`, {
+    hint: phrase`check that this is text; if it is, divide it into shorter documents, or train with a ${asOption("pattern")} that splits it`,
   });
 }

@@ -11,8 +11,9 @@ import {
   truncatedError,
   zlib,
   zlibWithZstd,
+  zstdUnpacked,
 } from "./content.ts";
-import { type Compression, checkSame, type Input, shrunkError, standardInput } from "./input.ts";
+import { type Compression, checkSame, type Input, placeIn, shrunkError, standardInput } from "./input.ts";
 
 /** A source of bytes that are read once, in order. */
 export interface ByteStream {
@@ -195,7 +196,9 @@ export class DecompressedStream implements ByteStream {
     const expectedBytes = Math.max(outputChunkBytesLeast, expectedRatio * compressedBytes);
     const options = { chunkSize: Math.min(chunkBytesMax, expectedBytes) };
     this.decoder =
-      compression === "gzip" ? zlib().createGunzip(options) : zlibWithZstd().createZstdDecompress(options);
+      compression === "gzip"
+        ? zlib().createGunzip(options)
+        : zlibWithZstd(zstdUnpacked(path)).createZstdDecompress(options);
     this.decoder.on("readable", () => this.wake());
     this.decoder.on("end", () => {
       this.hasEnded = true;
@@ -414,8 +417,11 @@ export class JsonLinesStream implements ByteStream {
       this.state = state.end;
       return ascii.space;
     }
-    if (now === state.end) throw this.error("is the last of the array, but the file continues after it");
-    throw this.error(now === state.after ? "is followed by something else" : "is not a JSON object", now);
+    if (now === state.end) throw this.error("is the last of the array, but more follows the array");
+    if (now !== state.after) throw this.error("is not a JSON object", now);
+    throw this.error(
+      isArray ? "is followed by neither a comma nor ]" : "is followed by neither white space nor {",
+    );
   }
 
   private end(): void {
@@ -426,16 +432,16 @@ export class JsonLinesStream implements ByteStream {
       (!isArray && (now === state.after || now === state.before))
     )
       return;
-    throw new UserError(`"${this.path}" ends in the middle of its JSON`, {
-      hint: "it was cut short: copy it again",
+    throw new UserError(`${files.nameOf(this.path)} ends in the middle of its JSON`, {
+      hint: "complete the JSON, or copy it again if it was cut short",
     });
   }
 
   private error(what: string, now: State = this.state): UserError {
     const isNext = now === state.start || now === state.first || now === state.before;
     const record = this.recordCount + (isNext ? 1 : 0);
-    return new UserError(`"${this.path}" record ${record} ${what}`, {
-      hint: phrase`a JSON file has to be one array of objects, or objects separated by white space${messages.ifHas("input-format text", phrase`; for plain text, use ${asOption("input-format", "text")}`)}`,
+    return new UserError(placeIn(this.path, `record ${record} ${what}`), {
+      hint: phrase`correct it: JSON must be one array of objects, or objects separated by white space${messages.ifHas("input-format text", phrase`; for plain text, use ${asOption("input-format", "text")}`)}`,
     });
   }
 }

@@ -1,7 +1,7 @@
 import { countNoun, formatBytes, groupDigits } from "#bytes";
 import type { Input, RangeStatistics } from "#corpus";
 import type { trainingRecords } from "#formats";
-import { asOption, type Message, phrase } from "#runtime";
+import { asOption, files, type Message, phrase } from "#runtime";
 
 // A warning says that the result is what was requested, but may not be what was intended. Warnings are data; `format`
 // makes sentences of them.
@@ -64,7 +64,7 @@ export function format(warning: Warning): Message {
     case "invalid bytes":
       return formatInvalidBytes(warning);
     case "class of a model":
-      return phrase`${asOption("class", warning.name)}: transformers may split text as this class does, not as tokenizer.json says; compare the ids, or leave the option out`;
+      return phrase`${asOption("class", warning.name)}: transformers may split text as this class does, not as tokenizer.json says; compare the ids that transformers gives with those of bpe encode, or leave out this option`;
     case "early stop": {
       const counts = `${groupDigits(warning.madeCount)} of ${groupDigits(warning.wantedCount)}`;
       return `stopped early: the corpus has only enough pairs for ${counts} ${warning.noun}`;
@@ -74,7 +74,7 @@ export function format(warning: Warning): Message {
       return `"${before}" and "${path}" contain the same word counts: both are added`;
     }
     case "stream with a cache":
-      return phrase`${asOption("cache")} cannot keep the counts of streams: "${warning.path}" is counted again in each run`;
+      return phrase`${asOption("cache")} cannot keep the counts of ${files.nameOf(warning.path)}, because it is a stream: each run counts it again; to avoid that, write the text to a file`;
     case "uneven languages":
       return formatUnevenLanguages(warning);
     case "normalizer":
@@ -88,7 +88,7 @@ export function format(warning: Warning): Message {
     case "seed tokens without a space":
       return phrase`seed tokens without a leading space are not used for words within a sentence: ${warning.shown}; add ${asOption("seed-token", JSON.stringify(` ${warning.first}`))}`;
     case "special tokens in the text":
-      return phrase`documents end at special tokens in "${warning.path}", but HF's trainer reads special tokens as text; to do the same, add ${asOption("special-tokens-as-text")}`;
+      return phrase`documents end at special tokens in ${files.nameOf(warning.path)}, but HF's trainer reads special tokens as text; to do the same, add ${asOption("special-tokens-as-text")}`;
     case "files in the old result":
       return `files that were written into the old result during this run were kept in "${warning.path}"`;
     case "skipped file":

@@ -141,7 +141,7 @@ async function checkFile(file: Blob): Promise<void> {
     async (byteCount) => new Uint8Array(await file.slice(0, byteCount).arrayBuffer()),
     messages.ifHas(
       "texts",
-      "read the file in your own code, and pass its texts in texts",
+      "read the file in your own code, and pass its texts as the option `texts`",
       "choose files of plain text",
     ),
   );

@@ -121,7 +121,11 @@ export function checkComplete(command: CommandSpec, { options, files }: Invocati
 export function checkValidUtf8(typed: readonly string[]): void {
   if (!typed.some((argument) => argument.includes("\ufffd"))) return;
   const wrong = argumentsOfProcess().find((argument) => !isUtf8(argument));
-  if (wrong !== undefined) throw usageError(`the argument "${escapeBytes(wrong)}" is not valid UTF-8`);
+  if (wrong !== undefined)
+    throw usageError(
+      `the argument "${escapeBytes(wrong)}" is not valid UTF-8`,
+      "type it in UTF-8; if it names a file, rename the file",
+    );
 }
 
 /** Returns the bytes of each argument; an empty list if the system does not expose them. */

@@ -82,7 +82,9 @@ export function idsAsFormat({ name }: CommandSpec, { typed }: Invocation): UserE
   const isCommand = commands.some((command) => command.name === `ids ${name}`);
   return usageError(
     "--input-format ids was removed: ids have their own commands",
-    isCommand ? shell.line(["bpe", "ids", name, ...rest]) : "bpe ids lists them",
+    isCommand
+      ? `use ${shell.line(["bpe", "ids", name, ...rest])}`
+      : "see the list of these commands: bpe ids",
   );
 }
 

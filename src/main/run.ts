@@ -176,7 +176,7 @@ function topicAsked({ options }: CommandSpec, typed: readonly string[]): string 
 
 const helpForms = "bpe help [command] [topic], or bpe help docs/<page>.md";
 const tooMany = (name: string, word: string, hint: string) =>
-  usageError(`bpe ${name}: "${word}" is one word too many`, hint);
+  usageError(`bpe ${name}: "${word}" is one word too many`, `use ${hint}`);
 
 async function showHelp(command?: CommandSpec | string, topic?: string): Promise<number> {
   const { helpText } = await import("./help.ts");

@@ -1,4 +1,4 @@
-import { byteCharacters, escapeBytes } from "#bytes";
+import { byteCharacters, countNoun, escapeBytes } from "#bytes";
 import { type CompiledPattern, cutText } from "#pattern";
 import { asOption, phrase, UserError } from "#runtime";
 import { type AddedToken, cuttings } from "#text";
@@ -281,8 +281,8 @@ export function padExtension(
 }
 
 const tooLong = () =>
-  new UserError(`the new tokens are longer than ${newBytesMax >> 20} MB in all`, {
-    hint: phrase`limit them, e.g. ${asOption("max-token-length", 100)}`,
+  new UserError(`together, the new tokens have more than ${newBytesMax >> 20} MB`, {
+    hint: phrase`limit the length of each, e.g. ${asOption("max-token-length", 100)}`,
   });
 
 /** Returns the model of the extended tokenizer: all merges of the base, then the new ones. */
@@ -313,7 +313,7 @@ export function* checkReachable(
     const ids = merger.merge(bytes);
     // A merge of the base ranks before all new merges. If only a new merge produces one of its halves, it may now apply
     // for the first time, and join these bytes into other tokens.
-    if (ids.length !== 1 || ids[0] !== id) throw unreachable(base, id, bytes, seedTokenCount);
+    if (ids.length !== 1 || ids[0] !== id) throw unreachable(base, extension, { id, bytes }, seedTokenCount);
     byteCount += bytes.length + 64;
     if (byteCount < 1 << 19) continue;
     byteCount = 0;
@@ -321,23 +321,26 @@ export function* checkReachable(
   }
 }
 
-function unreachable(base: TokenizerParts, id: number, bytes: Uint8Array, seedTokenCount: number) {
+function unreachable(
+  base: TokenizerParts,
+  { specialTokens }: changes.Extension,
+  { id, bytes }: { readonly id: number; readonly bytes: Uint8Array },
+  seedTokenCount: number,
+) {
   const fewer = id - base.tokens.idLimit;
+  const shown = `"${escapeBytes(bytes)}"`;
+  const why = "could never be used: the base's merges are applied first, and join its bytes differently";
   if (fewer < seedTokenCount) {
-    return new UserError(
-      `"${escapeBytes(bytes)}", the beginning of a seed token, could never be used: the base's merges are applied first, and join its bytes differently`,
-      { hint: `leave out the seed tokens that begin with "${escapeBytes(bytes)}"` },
-    );
+    return new UserError(`the token ${shown}, with which a seed token begins, ${why}`, {
+      hint: `leave out the seed tokens that begin with ${shown}`,
+    });
   }
-  return new UserError(
-    `new token ${fewer + 1}, "${escapeBytes(bytes)}", could never be used: the base's merges are applied first, and join its bytes differently`,
-    {
-      hint:
-        fewer > 0
-          ? phrase`give ${asOption("vocab-size", `+${fewer}`, "n")}, to learn only the ${fewer} new tokens before it`
-          : "train on a different text",
-    },
-  );
+  return new UserError(`new token ${fewer + 1}, ${shown}, ${why}`, {
+    hint:
+      fewer > 0
+        ? phrase`give ${asOption("vocab-size", `+${fewer + specialTokens.length}`, "n")}, to learn only the ${countNoun(fewer, "token")} before it`
+        : "train on another text",
+  });
 }
 
 /** Returns the reason why a rank file cannot hold the extended tokenizer, or null. */

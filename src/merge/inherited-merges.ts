@@ -288,7 +288,7 @@ const tooLong = (byteTotal: number) =>
   new UserError(
     `the tokens learned before superwords have ${byteTotal.toLocaleString("en-US")} bytes in all; the limit is ${bytesMax.toLocaleString("en-US")}`,
     {
-      hint: phrase`use ${asOption("max-token-length")}, or a ${asOption("pattern")} that splits the text into shorter words`,
+      hint: phrase`limit the length of each, e.g. ${asOption("max-token-length", 100)}, or use a ${asOption("pattern")} that splits the text into shorter words`,
     },
   );
 

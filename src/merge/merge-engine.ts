@@ -103,7 +103,7 @@ function* indexBytePairs(
 }
 
 const countTooLarge = () =>
-  new UserError("a pair occurs 2^53 times or more, which cannot be counted exactly", {
+  new UserError("a pair of tokens occurs 2^53 times or more, too often to be counted exactly", {
     hint: "divide all word counts by the same number, or train on a part of the input",
   });
 

@@ -101,7 +101,7 @@ const cellCountMax = 2 ** 31 - 2;
 export function checkCellCount(cellCount: number): void {
   if (cellCount <= cellCountMax) return;
   throw new UserError(
-    `the distinct words have ${cellCount.toLocaleString("en-US")} bytes or tokens of a base in all, with one more for each word; the limit is ${cellCountMax.toLocaleString("en-US")}`,
+    `before the first merge, the distinct words have ${cellCount.toLocaleString("en-US")} tokens (counting the end of each word as one), but at most ${cellCountMax.toLocaleString("en-US")} fit`,
     {
       hint: phrase`use a ${asOption("pattern")} that splits the text into shorter words, or train on a part of the input`,
     },

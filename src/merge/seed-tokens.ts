@@ -35,8 +35,7 @@ export function settle(
   if (seeds.length === 0) return seeds;
   // Without a base, a seed of several characters takes at least one merge. So a list that is too long is refused before
   // its texts are examined.
-  if (room.mergesOf === undefined)
-    checkRoom(seeds.filter((seed) => seed.length > 1).length, room, "at least ");
+  if (room.mergesOf === undefined) checkRoom(seeds.filter((seed) => seed.length > 1).length, room, "");
   const { lengthMax, allowsBytePairs } = limitsOf({ mergeCount: 0, compat, ...limits }, 0);
   const cutsOf = cutter(pattern.sources);
   for (const seed of seeds) {
@@ -74,7 +73,9 @@ export function settle(
     if (pieces !== undefined) {
       refuse(
         `it would never be used, because the pattern splits it into ${pieces.slice(0, 8).map(shown).join(" ")}${pieces.length > 8 ? " …" : ""}`,
-        canSetPattern ? phrase`leave it out, or use another ${asOption("pattern")}` : "leave it out",
+        canSetPattern
+          ? phrase`leave it out, or use a ${asOption("pattern")} that keeps it whole`
+          : "leave it out",
       );
     }
   }
@@ -123,11 +124,15 @@ export type Room = {
 };
 
 /** Throws a usage error if the vocabulary has no room for the merges of the seed tokens. */
-function checkRoom(mergeCount: number, { leastSize, size }: Room, atLeast = ""): void {
+function checkRoom(
+  mergeCount: number,
+  { leastSize, size }: Room,
+  parts = " and the shorter tokens that they are merged from",
+): void {
   const needed = leastSize + mergeCount;
   if (needed <= size) return;
   throw usageError(
-    phrase`${asOption("vocab-size", size)} is too small: the seed tokens, and the shorter tokens that they are merged from, need a vocabulary of ${atLeast}${needed} tokens`,
+    phrase`${asOption("vocab-size")} is ${size}, but must be at least ${needed} for the seed tokens${parts}`,
     phrase`raise ${asOption("vocab-size")}, or leave out seed tokens`,
   );
 }

@@ -86,9 +86,9 @@ function* runEngine(
 
 export const tooLarge = ({ wordCount }: wordTables.TokenWords, { mergeCount }: MergeOptions) =>
   new UserError(
-    `${wordCount.toLocaleString("en-US")} distinct words and ${mergeCount.toLocaleString("en-US")} merges do not fit into the memory of the merge engine`,
+    `${wordCount.toLocaleString("en-US")} distinct words and ${mergeCount.toLocaleString("en-US")} merges do not fit into the memory for merging`,
     {
-      hint: phrase`use a smaller ${asOption("vocab-size")}, a ${asOption("pattern")} that splits the text into shorter words, or a part of the input`,
+      hint: phrase`lower ${asOption("vocab-size")}, use a ${asOption("pattern")} that splits the text into shorter words, or train on a part of the input`,
     },
   );
 

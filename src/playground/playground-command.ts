@@ -8,7 +8,10 @@ import { teaching } from "./playground-options.ts";
 export async function runPlayground(invocation: Invocation, output: Output): Promise<void> {
   const file = optionTables.readTyped(teaching, invocation.options).output;
   if (!invocation.options.has("output") && styling.isTerminal(1))
-    throw usageError("the page is for a browser, not for the terminal", "bpe playground -o playground.html");
+    throw usageError(
+      "the playground is a page for a browser, so it is not written to the terminal",
+      "write it to a file: bpe playground -o playground.html",
+    );
   await dataOutput.lockFiles(output, file);
   const page = embeddedPages.readPlayground();
   await dataOutput.writeChunks(file, [page]);

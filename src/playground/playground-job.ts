@@ -215,7 +215,7 @@ async function trainOn(
   if (text === "" && files.length === 0)
     throw new UserError("there is no text", { hint: "enter a text, or choose files" });
   if (!Number.isSafeInteger(settings.vocabSize) || settings.vocabSize < 1)
-    throw new UserError("the size of the vocabulary has to be a whole number of 256 or more");
+    throw new UserError("the size of the vocabulary must be a whole number, at least 256");
   const pasted = text === "" ? [] : [new Blob([text])];
   try {
     return await trainTokenizer({ ...settings, ...told, files: [...pasted, ...files] });
@@ -270,7 +270,7 @@ async function partsOfFile(
   );
   if (rankFiles.scan(bytes) !== null && known === undefined)
     throw new UserError(`"${name}" is a rank file, and rank files do not contain a pattern`, {
-      hint: "bpe does not recognize it as a published one: choose the pattern that it was trained with",
+      hint: "choose the pattern that it was trained with: bpe knows only the patterns of published rank files",
     });
   return rankFiles.partsOf(bytes, name, {}, known);
 }

@@ -3,7 +3,9 @@ import { asOption, files, phrase, UserError, usageError } from "#runtime";
 import { dataOutput, type Output } from "#terminal";
 import * as pageHead from "./page-mark.ts";
 
-const chooseAnother = { hint: phrase`choose another name, e.g. ${asOption("report", "report.html")}` };
+const chooseAnother = {
+  hint: phrase`choose another name for ${asOption("report")}, or remove what is there`,
+};
 
 /** Rejects a `--report` path that cannot name a file, without accessing the file system. */
 export function checkPath(path: string | undefined): void {

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import * as host from "#host";
 import { UserError } from "./errors.ts";
-import { asOption, phrase } from "./message.ts";
+import { asOption, ifHas, phrase } from "./message.ts";
 import * as systemError from "./system-error.ts";
 
 /**
@@ -54,9 +54,11 @@ export function openRegular(path: string): number {
   const stats = fstatSync(fd);
   if (stats.isFile()) return fd;
   closeSync(fd);
-  throw new UserError(
-    `"${path}" is ${stats.isDirectory() ? "a directory, not a file" : "not a regular file"}`,
-  );
+  throw stats.isDirectory()
+    ? new UserError(`"${path}" is a directory, not a file`, { hint: "name a file" })
+    : new UserError(`"${path}" is not a regular file`, {
+        hint: "write the data to a file and name that file",
+      });
 }
 
 /** Opens a regular file, passes it to `read`, and closes it. */
@@ -109,7 +111,7 @@ export const hasReplacement = (path: string) => path.includes("\ufffd");
 
 export function undecodableNameError(path: string): UserError {
   return new UserError(`"${path}": this name is not valid UTF-8`, {
-    hint: phrase`rename it, or select other files with ${asOption("include")}`,
+    hint: phrase`rename it${ifHas("include", phrase`, or select other files with ${asOption("include")}`)}`,
   });
 }
 
@@ -125,7 +127,8 @@ export const readBytes = (path: string): Buffer =>
     const { size } = fstatSync(fd);
     if (size <= wholeBytesMax) return readFileSync(fd);
     throw new UserError(
-      `"${path}" has ${size} bytes; a file of a tokenizer may have at most ${wholeBytesMax} bytes`,
+      `"${path}" has ${size.toLocaleString("en-US")} bytes; a file of a tokenizer may have at most ${wholeBytesMax.toLocaleString("en-US")}`,
+      { hint: "check that the right file is named" },
     );
   });
 

@@ -164,7 +164,7 @@ export function checkOpenFiles(workerCount: number, root = "/"): void {
   throw new UserError(
     `with ${workers}, this process needs up to ${neededCount} open files; it may have ${limit}`,
     {
-      hint: moreFilesHint(neededCount),
+      hint: phrase`${moreFilesHint(neededCount)}${messages.orFewerWorkers}`,
     },
   );
 }

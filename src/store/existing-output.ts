@@ -60,7 +60,7 @@ function inspectOnce(place: Place): ExistingOutput {
   const more = foreign.length > 1 ? ` and ${foreign.length - 1} more` : "";
   throw refusedError(
     place,
-    `it contains "${foreign[0]}"${more}, which no earlier training wrote`,
+    `it contains files that no earlier training wrote: "${foreign[0]}"${more}`,
     "choose a directory that is new, empty, or the result of an earlier training",
   );
 }

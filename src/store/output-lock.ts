@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
-import { asOption, host, phrase, systemError, UserError } from "#runtime";
+import { asOption, host, messages, phrase, systemError, UserError } from "#runtime";
 import { isMarked, isResult, keepResult } from "./existing-output.ts";
 import { isOnThisMachine, lockFile } from "./file-lock.ts";
 import { isSameFile, rename } from "./file-system.ts";
@@ -64,8 +64,12 @@ export function release(path: string): void {
 }
 
 const writtenTwiceError = (place: Place) =>
-  new UserError(`"${place.typed}" would be written twice by one run`, {
-    hint: "choose another path for one of the outputs",
+  new UserError(`"${place.typed}" is already an output of this process`, {
+    hint: messages.ifHas(
+      "wait",
+      "choose another path for one of the outputs",
+      "choose another path for one of the outputs, or wait until the first is written",
+    ),
   });
 
 export class HiddenPath {
@@ -264,7 +268,11 @@ const lockPath = (place: Place) => join(place.parent, `.${place.name}.bpe-lock`)
 export function heldError(place: Place, holder: Holder): UserError {
   if (isLockedHere(place)) return writtenTwiceError(place);
   return new UserError(`"${place.typed}" is being written by ${describeHolder(holder)}`, {
-    hint: phrase`wait for it with ${asOption("wait")}, or choose another output`,
+    hint: messages.ifHas(
+      "wait",
+      phrase`wait for it with ${asOption("wait")}, or choose another output`,
+      "try again when it has ended, or choose another output",
+    ),
   });
 }
 

@@ -173,7 +173,7 @@ class StagedFile implements ByteSink {
       const keptPath = freePath(this.place, "new");
       rename(path, keptPath);
       throw new UserError(`"${this.typed}" is not replaced: a program has it open, or it is read-only`, {
-        hint: `the finished file is "${keptPath}"`,
+        hint: `close that program, or make the file writable, and then put the finished file in its place: "${keptPath}"`,
       });
     }
   }
@@ -206,7 +206,10 @@ function inspectTarget(path: string): { place: Place; former: Stats | null } {
   const isForDirectory = withForwardSlashes(path).endsWith("/");
   const former = named ?? (isForDirectory ? null : statOrNull(path));
   if (former?.isDirectory() || isForDirectory) {
-    throw new UserError(`"${path}" cannot be written: it is a directory`, { hint: "name a file" });
+    const why = former?.isDirectory()
+      ? "it is a directory"
+      : "a path that ends with a slash is a directory's";
+    throw new UserError(`"${path}" cannot be written: ${why}`, { hint: "name a file" });
   }
   // A pipe or a device would be written directly, so the user who created it could read the data. That user must be
   // trusted.

@@ -245,8 +245,8 @@ export async function lockOutputs(
   const places = placesToWrite.check(directory, files);
   if (output.waits && places.length === 0) {
     throw usageError(
-      phrase`${asOption("wait")} needs a file or directory to write`,
-      phrase`give one: ${asOption("output")}`,
+      phrase`${asOption("wait")} waits until no other run writes the output, but this run writes only to standard output`,
+      phrase`leave out ${asOption("wait")}, or write to a file: ${asOption("output", "FILE")}`,
     );
   }
   // All runs take their locks in the same order, so that no two runs wait for each other.

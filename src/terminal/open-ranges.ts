@@ -1,5 +1,5 @@
 import { planFile } from "#corpus";
-import { asOption, phrase, UserError } from "#runtime";
+import { asOption, files, phrase, UserError } from "#runtime";
 import type { Output } from "./output.ts";
 import { chunksOf, isPipe } from "./pipes.ts";
 
@@ -19,9 +19,12 @@ export async function openRanges(
     sizeBytes += chunk.length;
     if (sizeBytes > planBytesMax) {
       const hint = "give a file that bpe plan wrote, or some of its lines";
-      throw new UserError(phrase`${asOption("ranges")}: ${source} has more than ${planBytesMax >> 20} MB`, {
-        hint,
-      });
+      throw new UserError(
+        phrase`${asOption("ranges")}: ${files.nameOf(path)} has more than ${planBytesMax >> 20} MB`,
+        {
+          hint,
+        },
+      );
     }
     read.push(chunk.slice());
   }
@@ -37,7 +40,7 @@ const planBytesMax = 2 ** 28;
 function planChunks(path: string): AsyncGenerator<Uint8Array> {
   if (isPipe(path)) {
     throw new UserError(phrase`${asOption("ranges")}: "${path}" is not a regular file`, {
-      hint: phrase`give a regular file, or a plan on standard input: ${asOption("ranges", "-")}`,
+      hint: phrase`write the plan to a file, or pass it on standard input: ${asOption("ranges", "-")}`,
     });
   }
   return chunksOf(path);

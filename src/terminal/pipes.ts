@@ -49,7 +49,9 @@ export async function copyPipe(path: string, copyPath: string): Promise<void> {
   const stats = files.stat(path);
   // Standard input may be a terminal.
   if (path !== "/dev/stdin" && (stats?.isCharacterDevice() || stats?.isBlockDevice())) {
-    throw new UserError(`"${path}" is a device, which may never end`, { hint: "name a file or a pipe" });
+    throw new UserError(`"${path}" is a device, and its data may never end`, {
+      hint: "name a file or a pipe",
+    });
   }
   const { bavail, bsize } = statfsSync(dirname(copyPath));
   let roomBytes = (bavail * bsize) / 2;
@@ -58,12 +60,9 @@ export async function copyPipe(path: string, copyPath: string): Promise<void> {
     for await (const chunk of chunksOf(path)) {
       roomBytes -= chunk.length;
       if (roomBytes < 0) {
-        throw new UserError(
-          `${notCopied(path)}: the copy would take more than half of the free space there`,
-          {
-            hint: moreRoom,
-          },
-        );
+        throw new UserError(`${notCopied(path)}: the copy would take more than half of its free space`, {
+          hint: moreRoom,
+        });
       }
       copy(chunk, into, path);
     }
@@ -103,6 +102,8 @@ function copy(bytes: Uint8Array, into: number, path: string): void {
   }
 }
 
-const notCopied = (path: string) => `"${path}" is a pipe, and cannot be copied to $TMPDIR`;
+const notCopied = (path: string) =>
+  `"${path}" is a pipe, and cannot be copied to the directory for temporary files`;
 
-const moreRoom = "set TMPDIR to a directory with free space, or write the data to a file and name that file";
+const moreRoom =
+  "set TMPDIR to a directory with more free space, or write the data to a file and name that file";

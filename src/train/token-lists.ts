@@ -83,7 +83,7 @@ export function takeSpecialTokens(
       if (before !== undefined && (isFile || before !== place)) {
         throw usageError(
           phrase`${place}: special token "${token}" is given twice`,
-          phrase`remove one of the two; the other is in ${before}`,
+          phrase`remove one of the two; the other is ${before === typedPlace ? "a value of" : "in"} ${before}`,
         );
       }
       if (isFile && !takesIds) checkAt(place, token, options);
@@ -121,12 +121,13 @@ function readSpecialTokens(
   const listed = listedIn(specialOption, path, content);
   const isList = isJson(path, content);
   for (const { token, place } of listed) {
-    if (token === "") throw new UserError(phrase`${place}: a special token is empty`);
+    if (token === "")
+      throw new UserError(phrase`${place}: the special token is empty`, { hint: "remove it from the list" });
     if (!isList && token !== token.trim()) {
       throw new UserError(
         phrase`${place}: "${token}" has white space at its ${/^\s/.test(token) ? "start" : "end"}`,
         {
-          hint: `remove it; if you need it, write a JSON list: [${JSON.stringify(token)}]`,
+          hint: `remove the white space; if it belongs to the token, write a JSON list: [${JSON.stringify(token)}]`,
         },
       );
     }
@@ -160,7 +161,7 @@ function specialTokensOf(
   const file = messages.withValue(specialOption, `"${path}"`);
   const { added_tokens } = schema.checkOr(addedTokens, json.parse(content, path), (what) => {
     throw new UserError(phrase`${file} is not a tokenizer.json: ${what}`, {
-      hint: "a file of special tokens has one on each line, or is a JSON list or a tokenizer.json",
+      hint: "name a tokenizer.json, or write a JSON list or a file with one special token on each line",
     });
   });
   const special = added_tokens.filter(({ special }) => special).sort((a, b) => a.id - b.id);
@@ -173,9 +174,12 @@ function specialTokensOf(
     return flags.length === 0 ? [] : `"${token.content}" ${flags.join(", ")}`;
   });
   if (lost.length > 0)
-    warn(phrase`${file}: these settings of special tokens are not kept: ${lost.join("; ")}`);
+    warn(phrase`${file}: these settings of its special tokens are dropped: ${lost.join("; ")}`);
   return special.map(({ id, content }) => {
-    if (content === "") throw new UserError(phrase`${file}: the special token with the id ${id} is empty`);
+    if (content === "")
+      throw new UserError(phrase`${file}: the special token with the id ${id} is empty`, {
+        hint: "remove it from added_tokens in that file",
+      });
     return { token: takesIds ? `${content}=${id}` : content, place: phrase`${file}, id ${id}` };
   });
 }

@@ -11,7 +11,16 @@ import { loadInWorker } from "#jobs";
 import { extending, type learning } from "#merge";
 import type { RequestedTraining } from "#options";
 import { compiledPatterns } from "#pattern";
-import { asOption, type Message, phrase, runSliced, UserError, usageError, yieldToEventLoop } from "#runtime";
+import {
+  asOption,
+  type Message,
+  messages,
+  phrase,
+  runSliced,
+  UserError,
+  usageError,
+  yieldToEventLoop,
+} from "#runtime";
 import type { AddedToken } from "#text";
 import {
   changes,
@@ -106,7 +115,7 @@ function checkRename(
   before: string,
   after: string,
 ): void {
-  const refuse = (what: string, hint?: string) => {
+  const refuse = (what: string, hint: Message) => {
     throw usageError(`"${before}" cannot be renamed: ${what}`, hint);
   };
   const token = tokenizers.allAddedTokens(parts).find(({ content }) => content === before);
@@ -118,16 +127,20 @@ function checkRename(
     const listed = some.map(({ content }) => content).join(" ");
     refuse(
       "the base has no such special token",
-      some.length === 0 ? undefined : `rename a special token that it has, e.g. ${listed}`,
+      some.length === 0
+        ? phrase`leave out ${asOption("rename")}: the base has no special tokens`
+        : `rename a special token that it has, e.g. ${listed}`,
     );
   }
   const bytes = tokenTables.bytesOf(parts.tokens, token!.id);
-  if (Buffer.from(bytes).toString() !== before) refuse("it is also a learned token");
+  if (Buffer.from(bytes).toString() !== before)
+    refuse("it is also a learned token", phrase`leave it out of ${asOption("rename")}`);
   vocabularies.checkSpecialTokens([after], "cs336");
   const id = oldKeys.get(after);
-  if (id !== undefined) refuse(`"${after}" is already token ${id} of the base`, "choose another text");
+  if (id !== undefined)
+    refuse(`"${after}" is already token ${id} of the base`, "choose another new name for it");
   if ([...names.values()].filter((text) => text === after).length > 1)
-    refuse(`another token is renamed to "${after}", too`, "give each token a new text of its own");
+    refuse(`another token is renamed to "${after}", too`, "give each token a new name of its own");
 }
 
 function checkBase(parts: TokenizerParts): void {
@@ -257,14 +270,18 @@ function checkSpecials(
     const read = code.read([{ ...files[0], bytes }], {});
     const idsOf = (tokens: readonly AddedToken[]) =>
       JSON.stringify(tokens.map(({ content, id }) => [content, id]));
-    const isAsMeant =
-      idsOf(tokenizers.allAddedTokens(read)) === idsOf([...tokenizers.allAddedTokens(parts), ...added]) &&
-      JSON.stringify(read.postProcessing) === JSON.stringify(parts.postProcessing);
-    if (!isAsMeant)
-      throw new UserError(
-        `"${files[0].path}" cannot be extended with these special tokens: HF's tokenizers would read different ids from the new file`,
-        { hint: phrase`leave out ${asOption("special-token")} and ${asOption("rename")}` },
-      );
+    const hasIds =
+      idsOf(tokenizers.allAddedTokens(read)) === idsOf([...tokenizers.allAddedTokens(parts), ...added]);
+    if (hasIds && JSON.stringify(read.postProcessing) === JSON.stringify(parts.postProcessing)) continue;
+    const wrong = hasIds ? "another post-processor than the base has" : "other ids for them than bpe gives";
+    const given = [
+      ...(added.length > 0 ? [asOption("special-token")] : []),
+      ...(Object.keys(renamed).length > 0 ? [asOption("rename")] : []),
+    ];
+    throw new UserError(
+      `"${files[0].path}" cannot be extended with these special tokens: HF tokenizers would read ${wrong}`,
+      { hint: phrase`leave out, or change, values of ${messages.joined(given, " and ")}` },
+    );
   }
 }
 

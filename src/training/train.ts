@@ -91,6 +91,6 @@ function checkReadTwice(inputs: readonly Input[]): void {
   if (once === undefined) return;
   const name = once.path === "-" ? "standard input" : `"${once.path}"`;
   throw new UserError(`superwords read the corpus twice, but ${name} can be read only once`, {
-    hint: "write the data to a file first",
+    hint: "write the data to a file and name that file",
   });
 }

@@ -184,7 +184,7 @@ function sizeExtension(asked: RequestedTraining, found: FoundBase): SettledSizes
     checkSizesBeyond(asSized, idLimit);
     if (asSized[0]! < leastSize)
       throw usageError(
-        phrase`${asOption("vocab-size", asSized[0])} is too small: the base and the new special tokens have ${leastSize} ids, so it must be at least ${leastSize}`,
+        phrase`${asOption("vocab-size")} is ${asSized[0]!}, but must be at least ${leastSize} for the base and the new special tokens`,
       );
   }
   const mergesOf = (seeds: readonly string[]) => found.makeSeeds(seeds).seedTokenCount;
@@ -226,7 +226,10 @@ function settleBase(
 function refuseKey({ idOfKey }: Pick<FoundBase, "idOfKey">, subject: string, text: string): void {
   const id = idOfKey(text);
   if (id !== undefined)
-    throw usageError(`${subject} is already token ${id} of the base`, "leave it out, or choose another text");
+    throw usageError(
+      `${subject} is already token ${id} of the base`,
+      "leave it out, or choose another special token",
+    );
 }
 
 /** Refuses options that need a corpus, for an extension that learns nothing and so reads none. */
@@ -238,7 +241,7 @@ function refuseOfCorpus(asked: RequestedTraining): void {
   if (given === undefined) return;
   const option = asOption(trainingOptions[given].name);
   const hint = phrase`leave out ${option}, or learn new tokens from a corpus, e.g. ${asOption("vocab-size", "+8k")}`;
-  throw usageError(phrase`${option} needs ${asOption("vocab-size")}, without which nothing is learned`, hint);
+  throw usageError(phrase`${option} needs ${asOption("vocab-size")}: without that, nothing is learned`, hint);
 }
 
 function nothingToAdd({ extend, specialTokens = [], seedTokens = [] }: RequestedTraining) {
@@ -453,12 +456,13 @@ function checkFormats(asked: RequestedTraining, cutting: CutSettings): void {
 
 function checkSizes(sizes: readonly number[], leastSize: number, specialCount: number): void {
   const twice = sizes.find((size, i) => size === sizes[i + 1]);
-  if (twice !== undefined) throw usageError(phrase`${asOption("vocab-size")}: ${twice} is given twice`);
+  if (twice !== undefined)
+    throw usageError(phrase`${asOption("vocab-size")}: ${twice} is given twice`, giveOnce);
   const least = sizes[0]!;
   if (least >= leastSize) return;
   const parts = `256 bytes${specialCount > 0 ? ` and ${countNoun(specialCount, "special token")}` : ""}`;
   throw usageError(
-    phrase`${asOption("vocab-size", least)} is too small, it must be at least ${leastSize} (${parts})`,
+    phrase`${asOption("vocab-size")} is ${least}, but must be at least ${leastSize} (${parts})`,
   );
 }
 
@@ -473,8 +477,13 @@ function checkSizesBeyond(sizes: readonly number[], idLimit: number): void {
   }
   const twice = sizes.find((size, i) => size === sizes[i + 1]);
   if (twice === undefined) return;
-  throw usageError(phrase`${asOption("vocab-size")}: ${twice}, or +${twice - idLimit}, is given twice`);
+  throw usageError(
+    phrase`${asOption("vocab-size")}: ${twice}, or +${twice - idLimit}, is given twice`,
+    giveOnce,
+  );
 }
+
+const giveOnce = "give each size once";
 
 export const cuttingOf = (settings: CutSettings & Partial<Pick<Training, "base" | "like">>): Cutting => {
   const { pattern, normalization, base, like } = settings;
@@ -507,7 +516,7 @@ function settleSuperwords(
   if (fromVocabSize === undefined) return null;
   if (fromVocabSize < leastSize) {
     throw usageError(
-      phrase`${asOption("superwords-from", fromVocabSize)} is too small, it must be at least ${leastSize} (256 bytes and the special tokens)`,
+      phrase`${asOption("superwords-from")} is ${fromVocabSize}, but must be at least ${leastSize} (256 bytes and the special tokens)`,
     );
   }
   if (fromVocabSize > vocabSizeLeast) {
@@ -562,7 +571,7 @@ function checkForExport(pattern: compiledPatterns.ResolvedPattern): void {
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
       throw usageError(
-        phrase`HF could not read the pattern in the new tokenizer.json: ${error.parts.message}`,
+        phrase`HF tokenizers could not read the pattern in the new tokenizer.json: ${error.parts.message}`,
         error.parts.hint,
       );
     }
@@ -590,7 +599,7 @@ function checkForRustbpe(pattern: compiledPatterns.ResolvedPattern, isTyped: boo
   if (patternForms.mayLeaveGaps(pattern))
     refuse(
       "it may leave text unmatched, and rustbpe drops such text",
-      isTyped
+      isTyped && pattern.name === null
         ? phrase`add |[\\s\\S] to the end of the pattern, or use ${other}, which keeps unmatched text`
         : phrase`use ${other}, which keeps unmatched text`,
     );

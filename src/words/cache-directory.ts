@@ -12,7 +12,7 @@ import {
   statSync,
 } from "node:fs";
 import { join } from "node:path";
-import { schema } from "#bytes";
+import { groupDigits, schema } from "#bytes";
 import { corpusInputs, type Input, type RangeStatistics } from "#corpus";
 import { asOption, files, host, type Message, phrase, systemError, UserError } from "#runtime";
 import { outputPlaces, rename, trustedFiles } from "#store";
@@ -311,7 +311,7 @@ export class CacheDirectory {
     }
     if (sizeBytes > limitBytes) {
       this.warn(
-        phrase`the cache "${this.path}" stays larger than ${asOption("cache-limit")}: the entries that this run needs have ${sizeBytes} bytes`,
+        phrase`the cache "${this.path}" stays larger than ${asOption("cache-limit")}: the entries that this run needs have ${groupDigits(sizeBytes)} bytes; to keep them, raise ${asOption("cache-limit")}`,
       );
     }
   }

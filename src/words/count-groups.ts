@@ -2,7 +2,7 @@ import { groupBy } from "#bytes";
 import { corpusInputs, type RangeStatistics } from "#corpus";
 import type { trainingRecords } from "#formats";
 import type { Report, StageProgress } from "#jobs";
-import { runSliced, UserError } from "#runtime";
+import { asOption, phrase, runSliced, UserError } from "#runtime";
 import { type CorpusOptions, checkNotEmpty } from "./count-parts.ts";
 import { countWords } from "./count-words.ts";
 import * as sortedWords from "./sorted-words.ts";
@@ -140,7 +140,7 @@ function checkLeft(texts: readonly CountedText[], tables: readonly WordTable[]):
     throw new UserError(what, { hint: "give larger weights" });
   }
   throw new UserError(`${isDev ? "the dev text of " : ""}language "${language}" has no words`, {
-    hint: "give each language some text, and a weight that does not round all its counts to 0",
+    hint: phrase`give it text or, if ${asOption("weight")} rounds its counts to 0, a larger weight`,
   });
 }
 

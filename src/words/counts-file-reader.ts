@@ -49,6 +49,9 @@ export const readerOf = (path: string, fd: number) => (into: Uint8Array) =>
 
 export function openFile(path: string): number {
   const stats = files.stat(path);
-  if (stats?.isDirectory()) throw new UserError(`"${path}" is a directory, not a file of word counts`);
+  if (stats?.isDirectory())
+    throw new UserError(`"${path}" is a directory, not a file of word counts`, {
+      hint: "name the files in it, one by one or by a glob",
+    });
   return files.openRegular(path);
 }

@@ -202,9 +202,9 @@ export class CountsFilesAndWords extends CountsFiles {
 const wordsPerSlice = scaled(1 << 15, 2);
 
 function checkedEntry(entry: unknown, index: number): readonly [string | Uint8Array, number] {
-  const what = `wordCounts: entry ${index}`;
+  const what = `wordCounts[${index}]`;
   if (!Array.isArray(entry) || entry.length !== 2) {
-    throw new UserError(`${what} is ${describeValue(entry)}: it must be a pair of a word and its count`, {
+    throw new UserError(`${what} is ${describeValue(entry)}, but must be a pair of a word and its count`, {
       hint: "a Map of words to counts has such entries; for a plain object, give Object.entries(object)",
     });
   }
@@ -213,11 +213,11 @@ function checkedEntry(entry: unknown, index: number): readonly [string | Uint8Ar
     typeof word === "string" ? word !== "" : typedArrayClass(word) === "Uint8Array" && word.length > 0;
   if (!isWord)
     throw new UserError(
-      `${what} has the word ${describeValue(word)}: it must be a string or bytes, not empty`,
+      `${what} has the word ${describeValue(word)}, but a word must be a string or bytes, and not empty`,
     );
   if (!Number.isSafeInteger(count) || count < 1) {
     throw new UserError(
-      `${what} has the count ${describeValue(count)}: it must be a whole number from 1 to 2^53 - 1`,
+      `${what} has the count ${describeValue(count)}, but a count must be a whole number from 1 to 2^53 - 1`,
     );
   }
   return [word, count];

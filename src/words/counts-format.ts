@@ -1,6 +1,6 @@
 import { copyBytes, grow, schema, showValue, type Text, textBuffers } from "#bytes";
 import { compiledPatterns, unicodeVersion } from "#pattern";
-import { asOption, host, type Message, phrase, scaled, UserError } from "#runtime";
+import { asOption, host, phrase, scaled, UserError } from "#runtime";
 import { type Normalization, normalForms } from "#text";
 import { sortByBytesInSteps } from "./sort-by-bytes.ts";
 import type { SortedWords } from "./sorted-words.ts";
@@ -59,21 +59,18 @@ export type Origin = { readonly name: string; readonly options: CountsOptions };
  */
 export function checkOptions({ name, options: has }: Origin, other: Origin, hint: string): void {
   const wanted = other.options;
-  const fail = (what: string, had: Message, wants: Message) => {
-    throw new UserError(phrase`${name} was made with ${what} ${had}, but ${other.name} has ${wants}`, {
+  const differ = (what: string, had: string, wants: string): void => {
+    if (had === wants) return;
+    throw new UserError(`${name} was made with ${what} ${cut(had)}, but ${other.name} has ${cut(wants)}`, {
       hint,
     });
-  };
-  const differ = (what: string, had: string, wants: string): void => {
-    if (had !== wants) fail(what, cut(had), cut(wants));
   };
   differ("the pattern", compiledPatterns.describe(has.patterns), compiledPatterns.describe(wanted.patterns));
   differ("the special tokens", tokenSet(has), tokenSet(wanted));
   differ("the normalizer", has.normalization ?? "none", wanted.normalization ?? "none");
-  const [had, wants] = [has, wanted].map(({ isLinewise }) =>
-    isLinewise ? phrase`on (${asOption("compat", "huggingface")})` : "off",
-  );
-  if (has.isLinewise !== wanted.isLinewise) fail("splitting at line ends", had!, wants!);
+  if (has.isLinewise === wanted.isLinewise) return;
+  const how = phrase`line by line (${asOption("compat", "huggingface")}), unlike ${other.name}`;
+  throw new UserError(phrase`${name} was ${has.isLinewise ? "" : "not "}counted ${how}`, { hint });
 }
 
 /** Whether the options are equal, comparing special tokens as a set. */

@@ -56,13 +56,16 @@ function checkStated({ withoutHeader, reordered }: CountsFiles, asked: AskedCoun
     throw new UserError(`${withoutHeader} does not state the options with which its words were counted`, {
       hint: knowsTokens
         ? phrase`give the ${asOption("pattern")} with which they were counted`
-        : phrase`give the ${asOption("special-token")}${knowsPattern ? "" : phrase` and ${asOption("pattern")}`} of that counting; if it had no special tokens, prepend the first line of a file that bpe count wrote`,
+        : phrase`give the ${asOption("special-token")}${knowsPattern ? "" : phrase` and ${asOption("pattern")}`} with which they were counted; if there were no special tokens, prepend the first line of a file that bpe count wrote`,
     });
   }
   if (reordered !== undefined && !knowsTokens) {
-    throw new UserError(`${reordered} has the special tokens in another order than the files before it`, {
-      hint: phrase`give all special tokens with ${asOption("special-token")}, because their order decides their ids`,
-    });
+    throw new UserError(
+      `${reordered} has the special tokens in another order than the first file of word counts`,
+      {
+        hint: phrase`give all special tokens with ${asOption("special-token")}, because their order decides their ids`,
+      },
+    );
   }
 }
 

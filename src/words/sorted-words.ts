@@ -162,7 +162,7 @@ export class SumOfWords implements SortedWords {
         const isWeighed = denominator > 1 || summands.some(({ times }) => times > 1);
         throw tooOften(
           "all counts together are",
-          isWeighed ? "use smaller weights" : "train from fewer counts",
+          isWeighed ? "use smaller weights" : "train from fewer files of word counts",
         );
       }
       return true;
@@ -242,14 +242,17 @@ export class SumOfWords implements SortedWords {
 /** Divides and rounds to the nearest integer, half up. */
 function quotient(numerator: number, denominator: number): number {
   if (numerator > Number.MAX_SAFE_INTEGER) {
-    throw tooOften(`a word's count times ${denominator} is`, "use weights with fewer digits");
+    throw tooOften(
+      `multiplied by ${denominator}, so that all weights are whole numbers, a word's count is`,
+      "use weights with fewer digits after the point",
+    );
   }
   const rest = numerator % denominator;
   return (numerator - rest) / denominator + (2 * rest >= denominator ? 1 : 0);
 }
 
 const tooOften = (what: string, hint: string) =>
-  new UserError(`${what} more than 2^53, which cannot be added up exactly`, { hint });
+  new UserError(`${what} more than 2^53, too large to be added up exactly`, { hint });
 
 /** A value of `losers`: no summand has been here yet. */
 const nobody = -1;
@@ -285,7 +288,11 @@ export function* wordTableOfSum(
   totals: wordTables.CountsTotals = words.totals,
 ): Generator<undefined, WordTable> {
   if (tableOverflows(totals))
-    throw wordTables.tooManyWordsError("more than 4 GB or 536 million distinct words in all counts");
+    throw wordTables.tooManyWordsError(
+      totals.byteCount >= 2 ** 32
+        ? "more than 4 GB of distinct words"
+        : "more than 536 million distinct words",
+    );
   const table = wordTables.newTable(totals);
   const { bytes, starts, counts } = table;
   let wordCount = 0;

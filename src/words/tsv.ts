@@ -160,7 +160,7 @@ export class TsvReader {
     const text = Buffer.from(field.subarray(0, shownBytesMax)).toString();
     if (isTsvHead(`${Buffer.from(word).toString("latin1")}\t${text}`))
       return this.error(
-        "a second header",
+        "the line is a second header",
         phrase`to add up files, name each of them with ${asOption("counts")}`,
       );
     return this.error(`the count ${JSON.stringify(text)} is not a whole number from 1 to 2^53 - 1`);

@@ -19,8 +19,8 @@ export function check(input: trainingRecords.InputWeight): trainingRecords.Input
   const isExact = Math.round(weight * weightParts) / weightParts === weight;
   if (weight >= 0 && weight <= weightMax && isExact) return input;
   throw usageError(
-    phrase`${asOption("weight")}: "${glob}" has an invalid weight, ${weight}`,
-    "a weight is a number from 0 to 1,000,000 with at most six digits after the point: 3, 0.5, 0.333333",
+    phrase`${asOption("weight")}: the weight of "${glob}" is ${weight}, but must be a number from 0 to 1,000,000`,
+    "give a number with at most six digits after the point, e.g. 3, 0.5 or 0.333333",
   );
 }
 

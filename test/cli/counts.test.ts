@@ -197,10 +197,10 @@ describe("counts files record the settings that they were made with", () => {
       'token.tsv was made with the special tokens ["<|a|>","<|end|>"], but first.counts has ["<|end|>"]',
     );
     expect(differ("first.tsv", "lines.tsv")).toBe(
-      "lines.tsv was made with splitting at line ends on (--compat huggingface), but first.tsv has off",
+      "lines.tsv was counted line by line (--compat huggingface), unlike first.tsv",
     );
     expect(differ("ab.tsv", "ba.tsv")).toBe(
-      "ba.tsv has the special tokens in another order than the files before it",
+      "ba.tsv has the special tokens in another order than the first file of word counts",
     );
     const ordered = ["-s", "<|b|>", "-s", special, "-s", "<|a|>"];
     expect(unaided("count", "--counts", "ab.tsv", "--counts", "ba.tsv", ...ordered).code).toBe(0);
@@ -210,7 +210,7 @@ describe("counts files record the settings that they were made with", () => {
     put(home, "many.tsv", `${head("-s", "<|a|>", "-s", "<|b|>")}ab\t2\n`);
     expect(unaided("train", "--counts", "many.tsv", "-n", "258", "-o", "x")).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("it must be at least 259 (256 bytes and 3 special tokens)"),
+      stderr: expect.stringContaining("but must be at least 259 (256 bytes and 3 special tokens)"),
     });
     put(home, "many.tsv", head().replace(/"patterns":\[.*\],"spec/, '"patterns":["("],"spec'));
     expect(unaided("count", "--counts", "many.tsv")).toMatchObject({ code: 1 });

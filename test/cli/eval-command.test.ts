@@ -353,7 +353,7 @@ describe("bpe eval", () => {
       gpt2 gpt2 --text T | 2 | two tokenizers are called
       =gpt2 --text T | 2 | has no name
       gpt2 --text en= | 2 | has no path
-      gpt2 --text - x=- | 2 | standard input (-) is named twice
+      gpt2 --text - x=- | 2 | standard input (-) is named more than once
       gpt2 --text empty.txt | 1 | the corpus is empty
       gpt2 --text T --term= | 2 | --term is empty
       gpt2 --text T --model d=4 | 2 | --model: layers is missing

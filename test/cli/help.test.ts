@@ -188,7 +188,7 @@ describe("on a terminal", () => {
 
   test("the HTML page is not printed on the terminal", async () => {
     expect(Bun.stripANSI(await onTerminal([binary, "playground"]))).toBe(
-      "bpe: error: the page is for a browser, not for the terminal\nhint: bpe playground -o playground.html\n",
+      "bpe: error: the playground is a page for a browser, so it is not written to the terminal\nhint: write it to a file: bpe playground -o playground.html\n",
     );
   });
 

@@ -47,29 +47,29 @@ test("encodeFile of the library offers what its options can do", async () => {
     (await refusalOf(loaded.encodeFile(join(home, name), join(home, "x.npy")))).hint;
   expect(await hint("a.xz")).toBe(`unpack it: xz -dc ${join(home, "a.xz")} > text.txt`);
   expect(await hint("bad.jsonl")).toBe(
-    "each line has to be one JSON object; for plain text, use inputFormat text",
+    "correct it: each line must be one JSON object; for plain text, use inputFormat text",
   );
 });
 
 test("a format is named only if neither a plan nor kept fields determine it", () => {
   const fields = "(fields of this record that are strings: body)";
-  const named = `name the field that contains the text with --text-field ${fields}`;
-  expect(encode("no.jsonl")).toBe(`${named}, or read JSON as plain text with --input-format text`);
+  const named = `use --text-field to name the field that contains the text ${fields}, or correct this record`;
+  expect(encode("no.jsonl")).toBe(`${named}; to read JSON as plain text, use --input-format text`);
   expect(encode("no.jsonl", "--keep-field", "body")).toBe(named);
   expect(encodePlan("no.jsonl")).toBe(
-    `make a plan in which --text-field names the field that contains the text ${fields}`,
+    `make a plan with a --text-field that names the field with the text ${fields}, or correct this record first`,
   );
-  const lines = "each line has to be one JSON object";
+  const lines = "correct it: each line must be one JSON object";
   expect(encode("bad.jsonl")).toBe(`${lines}; for plain text, use --input-format text`);
   expect(encode("bad.jsonl", "--keep-field", "text")).toBe(lines);
   expect(encodePlan("bad.jsonl")).toBe(lines);
-  const array = "a JSON file has to be one array of objects, or objects separated by white space";
+  const array = "correct it: JSON must be one array of objects, or objects separated by white space";
   expect(encode("bad.json")).toBe(`${array}; for plain text, use --input-format text`);
   expect(encode("bad.json", "--keep-field", "text")).toBe(array);
   const sequence = "write a header line before the sequence; if the file is plain text,";
-  expect(encode("bad.fa", "--input-format", "fasta")).toBe(`${sequence} leave out --input-format fasta`);
+  expect(encode("bad.fa", "--input-format", "fasta")).toBe(`${sequence} use --input-format text`);
   expect(encodePlan("bad.fa", ["--input-format", "fasta"])).toBe(
-    `${sequence} make a plan without --input-format fasta`,
+    `${sequence} make a plan with --input-format text`,
   );
   const without = "leave out --keep-field; if the file has records,";
   expect(encode("a.txt", "--keep-field", "id")).toBe(`${without} state their format with --input-format`);

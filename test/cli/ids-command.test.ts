@@ -358,10 +358,10 @@ describe("refusals", () => {
     const line = (typed: string) => bpe(typed.split(" ")).stderr;
     const gone = "bpe: error: --input-format ids was removed: ids have their own commands\nhint: ";
     expect(line("train --input-format ids a.txt -n +3 -o ids")).toBe(
-      `${gone}bpe ids train a.txt -n +3 -o ids\n`,
+      `${gone}use bpe ids train a.txt -n +3 -o ids\n`,
     );
-    expect(line("encode ids --input-format=ids")).toBe(`${gone}bpe ids encode ids\n`);
-    expect(line("count a.txt --input-format ids")).toBe(`${gone}bpe ids lists them\n`);
+    expect(line("encode ids --input-format=ids")).toBe(`${gone}use bpe ids encode ids\n`);
+    expect(line("count a.txt --input-format ids")).toBe(`${gone}see the list of these commands: bpe ids\n`);
     expect(bpe(["train", "--input-format", "ids"]).code).toBe(2);
   });
 

@@ -204,13 +204,13 @@ describe("records are recognized by content", () => {
     });
     const second = bash('"$0" count <(echo text) <(cat lines.json)');
     expect(second.stderr).toContain(
-      "seems to contain JSON records, but the format is detected only for the first stream",
+      "seems to contain JSON records, but bpe detects the format of the first pipe only",
     );
     expect(second.stderr).toContain("hint: if all inputs have such records, use --input-format jsonl; ");
     expect(second.code).toBe(1);
     expect(bash('"$0" count <(echo text) <(cat lines.json) --text-field text')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("no input has fields (only the first stream is checked)"),
+      stderr: expect.stringContaining("no input has fields (bpe detects the format of the first pipe only)"),
     });
     // The writer fills two pipes, one after the other, so it waits until the first is read.
     const inTurn = (content: string) =>
@@ -231,7 +231,7 @@ describe("records are recognized by content", () => {
     put(home, "set/dataset_infos.json", '{"default": {"description": "infos"}}');
     const { stdout, stderr } = run("count", "set");
     expect(stdout).toBe(expected);
-    expect(stderr).toContain('skipped 3 files: "set/LICENSE" is metadata of the data files next to it');
+    expect(stderr).toContain('skipped 3 files: "set/LICENSE" is metadata of the data files');
     const included = done("count", "set", "--include", "*.jsonl", "--include", "README*");
     expect(included).toContain("Readme\t1\n");
     rmSync(join(home, "set/data"), { recursive: true });

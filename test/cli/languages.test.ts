@@ -220,7 +220,7 @@ describe("bpe train --language", () => {
     expect(refused(...english, "--language", "hi=empty.txt")).toContain('language "hi" has no words');
     expect(refused(...languages, "--weight", "hi:0")).toContain('language "hi" has no words');
     expect(refused("--language", "en=-", "--language", "hi=-")).toContain(
-      "standard input (-) is named twice",
+      "standard input (-) is named more than once",
     );
     expect(run("inspect", "refused").code).toBe(1);
   });

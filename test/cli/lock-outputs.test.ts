@@ -57,11 +57,12 @@ test("a run that waits obeys signals", async () => {
 test("--wait without an output, and one output for two things, are refused", () => {
   expect(bpe(["count", corpus, "--wait"])).toMatchObject({
     code: 2,
-    stderr: "bpe: error: --wait needs a file or directory to write\nhint: give one: --output\n",
+    stderr:
+      "bpe: error: --wait waits until no other run writes the output, but this run writes only to standard output\nhint: leave out --wait, or write to a file: --output FILE\n",
   });
   const twice = bpe(["count", corpus, "-o", output, "--save-counts", output, "--wait"]);
   expect(twice.stderr).toBe(
-    `bpe: error: "${output}" would be written twice by one run\nhint: choose another path for one of the outputs\n`,
+    `bpe: error: "${output}" is already an output of this process\nhint: choose another path for one of the outputs\n`,
   );
   expect(twice.code).toBe(1);
   expect(readdirSync(home)).toEqual(["corpus.txt"]);

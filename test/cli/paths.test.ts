@@ -231,7 +231,7 @@ const kinds: Readonly<Record<string, Kind>> = {
       ...{ "tokens <file>": "works", ...idFiles("works") },
       "train --language-dev": 'the dev text of language "en" has no words',
       "plan <file>":
-        "usage: standard input is not a regular file, but runs that read the plan have to open it again",
+        "usage: standard input cannot be in a plan: runs that read the plan have to open it again",
       ...{ "count --ranges": "standard input contains no ranges" },
       ...{ "encode --ranges": "standard input contains no ranges" },
       "ids train <file>": "there is nothing to train on: the input contains no ids",
@@ -449,7 +449,7 @@ test("an output that another run writes is refused, and nothing is touched", () 
     const { code, stderr } = bpe(lineWith(valid), { cwd: home });
     lock.release();
     const refusal = new RegExp(
-      `^bpe: error: "${literal(valid)}" is being written by process ${process.pid}, since 20.*Z\nhint: .*wait.*\n$`,
+      `^bpe: error: "${literal(valid)}" is being written by process ${process.pid}, since 20.*Z\nhint: (wait|try again) .*\n$`,
     );
     expect([name, code, stderr]).toEqual([name, 1, expect.stringMatching(refusal)]);
     expect([name, clear(before, false)]).toEqual([name, []]);

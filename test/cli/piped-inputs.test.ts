@@ -112,7 +112,10 @@ describe("streams and compressed files", () => {
       expect(packed).toEqual({ code: 0, stdout: expected, stderr: "" });
       const args = ["count", "-", "--input-format", "jsonl", "-q", "-w", workers];
       const stream = piped(args, Buffer.from(lines.with(150, "[]").join("\n")));
-      expect([stream.code, stream.stderr]).toEqual([1, expect.stringContaining('"-" line 151: not a JSON')]);
+      expect([stream.code, stream.stderr]).toEqual([
+        1,
+        expect.stringContaining("standard input, line 151: not a JSON"),
+      ]);
     }
   });
 });
@@ -121,13 +124,21 @@ describe("errors of a stream", () => {
   const cases: [string, string, string][] = [
     ["nothing packed in it", `gzip < /dev/null | "$0" count -`, "standard input is empty"],
     ["a directory", `"$0" count - < .`, "standard input cannot be read: it is a directory"],
-    ["cut short", `head -c 3000 corpus.gz | "$0" count -`, '"-" ends in the middle of its gzip data'],
+    [
+      "cut short",
+      `head -c 3000 corpus.gz | "$0" count -`,
+      "standard input ends in the middle of its gzip data",
+    ],
     [
       "a file cut short",
       `head -c 3000 corpus.zst > cut; "$0" count cut`,
       '"cut" ends in the middle of its zstd',
     ],
-    ["garbage at the end", `cat corpus.gz corpus.txt | "$0" count - -w 2`, '"-" is damaged gzip data'],
+    [
+      "garbage at the end",
+      `cat corpus.gz corpus.txt | "$0" count - -w 2`,
+      "standard input is damaged gzip data",
+    ],
     ["UTF-16", `iconv -t UTF-16 corpus.txt | "$0" count - -w 2`, "standard input is UTF-16, not UTF-8"],
   ];
   for (const [what, line, error] of cases) {

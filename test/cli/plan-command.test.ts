@@ -117,12 +117,12 @@ describe("ranges that do not fit are refused with their line", () => {
 
   test("different options", () => {
     for (const [message, ...options] of [
-      ["with a different pattern", "-p", "gpt4"],
-      ["without --compat huggingface", "--compat", "huggingface"],
-      ["with different special tokens", "-s", "<|pad|>"],
-      ["without --normalize NFC", "--normalize", "NFC"],
+      ["the plan was made with a different pattern", "-p", "gpt4"],
+      ["this run splits text at line ends (--compat huggingface)", "--compat", "huggingface"],
+      ["the plan was made with different special tokens", "-s", "<|pad|>"],
+      ["the plan was made without --normalize NFC", "--normalize", "NFC"],
     ] as const) {
-      refused([one], `plan.jsonl, line 1: the plan was made ${message}`, ...options);
+      refused([one], `plan.jsonl, line 1: ${message}`, ...options);
     }
   });
 
@@ -148,7 +148,7 @@ describe("ranges that do not fit are refused with their line", () => {
     refused([forged({ inputFormat: "csv" })], 'its "inputFormat" is "csv", none of text, jsonl');
     refused([forged({ textField: 7 })], 'its "textField" is 7, not text');
     const inside =
-      "line 1: the range is marked as beginning or ending within a document, which is impossible in this file";
+      'line 1: the line says that its range begins or ends within a document, which is impossible at that place of "';
     refused([forged({ startsInside: true })], inside);
     refused([forged({ end: JSON.parse(one).sizeBytes, endsInside: true })], inside);
     refused([forged({ inputFormat: "jsonl", textField: "text" })], "line 1: ");
@@ -176,7 +176,7 @@ describe("ranges that do not fit are refused with their line", () => {
     }
     refused(
       [forged({ end: middle, endsInside: true })],
-      "line 1: the range is marked as beginning or ending within a document",
+      "line 1: the line says that its range begins or ends within a document",
     );
   });
 
@@ -250,7 +250,7 @@ describe("ranges that do not fit are refused with their line", () => {
   });
 
   test("standard input that is not named cannot be planned either", () => {
-    const message = "standard input is not a regular file, but runs that read the plan";
+    const message = "standard input cannot be in a plan: runs that read the plan";
     const piped = Bun.spawnSync([binary, "plan"], {
       cwd: home,
       env: environment,

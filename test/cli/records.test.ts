@@ -143,7 +143,7 @@ describe("--text-field and --input-format", () => {
       - --input-format parquet | 2 | standard input is a stream, and Parquet cannot be read as a stream
       /dev/null --input-format parquet | 1 | "/dev/null" is a stream, and Parquet cannot be read as a stream
       texts.txt --include *.txt | 2 | --include selects files in directories
-      tree --include *.csv | 1 | "tree" contains no file that matches --include *.csv
+      tree --include *.csv | 1 | no file in "tree" matches --include *.csv
     `);
     for (const [args, code, error] of cases) {
       const finished = run("count", ...args!.split(" "));

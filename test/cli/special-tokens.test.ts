@@ -78,7 +78,9 @@ describe("--special-tokens", () => {
       "other.json",
     );
     expect(code).toBe(0);
-    expect(stderr).toContain('these settings of special tokens are not kept: "<mask>" lstrip, normalized\n');
+    expect(stderr).toContain(
+      'these settings of its special tokens are dropped: "<mask>" lstrip, normalized\n',
+    );
     expect(specialsOf("other")).toEqual(["<mask>", "<short>", "<last>"]);
     expect(train("typed", ...typed(tokens.slice(0, 3))).code).toBe(0);
     expect(train("again", "--special-tokens", "typed/tokenizer.json")).toMatchObject({ code: 0, stderr: "" });
@@ -221,7 +223,7 @@ describe("--special-tokens", () => {
       [["numbers.json"], '--special-tokens "numbers.json" is not a list of texts: item 1 is 1'],
       [["half.json"], '"half.json" is not JSON'],
       [["half-list"], '"half-list" is not JSON'],
-      [["blank.json"], '--special-tokens "blank.json", item 2: a special token is empty'],
+      [["blank.json"], '--special-tokens "blank.json", item 2: the special token is empty'],
       [["wide"], '--special-tokens "wide", line 1: there is a zero byte'],
       [["latin"], '--special-tokens "latin" is not valid UTF-8'],
       [["edge"], '--special-tokens "edge", line 3: "<b> " has white space at its end'],

@@ -100,11 +100,11 @@ describe("a run that succeeds", () => {
 describe("wrong input ends with a clear error, its exit code and nothing written", () => {
   const cases = rowsOf(`
     no input, and no place for the output | -n 300 -o foreign | 2 | <file>... is missing
-    standard input twice, and no place | - - -n 300 -o foreign | 2 | named twice
-    Parquet from a pipe, and no place | - --input-format parquet -n 300 -o foreign | 2 | standard input is a stream, and Parquet cannot be read as
+    standard input twice, and no place | - - -n 300 -o foreign | 2 | named more than once
+    Parquet from a pipe, and no place | - --input-format parquet -n 300 -o foreign | 2 | Parquet cannot be read from standard input
     nothing at all | | 2 | <file>..., --vocab-size and --output are missing
     an unknown option, and nothing else | --keep-all | 2 | unknown option --keep-all
-    no room for the special token | corpus.txt -n 256 -s <|e|> -o out | 2 | --vocab-size 256 is too small
+    no room for the special token | corpus.txt -n 256 -s <|e|> -o out | 2 | --vocab-size is 256, but must be at least
     counts in the output | corpus.txt -n 300 -o out --save-counts ./out/a.tsv | 2 | "./out/a.tsv" is in --output "out", which
     a log in the output | corpus.txt -n 300 -o foreign --log-file foreign/log | 2 | --log-file "foreign/log" is in --output
     a cache in the output | corpus.txt -n 300 -o foreign/ --cache foreign | 2 | "foreign" is in --output "foreign/"

@@ -137,7 +137,9 @@ describe("bpe train --weight", () => {
     }
     expect(problem("--weight", ":1")).toEqual([2, "bpe: error: --weight does not name a file"]);
     expect(problem("--weight", "=hi.txt:1")[1]).toContain('"=hi.txt" has no name');
-    expect(problem("--weight", "hi.txt:1000001")[1]).toContain('"hi.txt" has an invalid weight, 1000001');
+    expect(problem("--weight", "hi.txt:1000001")[1]).toContain(
+      'the weight of "hi.txt" is 1000001, but must be',
+    );
     expect(problem("--weight", "fr.txt:2")).toEqual([
       2,
       'bpe: error: the weight "fr.txt:2" has no effect: no input matches "fr.txt"',

@@ -67,13 +67,13 @@ test("messages name the fields of the page, and offer what the page can do", asy
   };
   expect(await refusal({ vocabSize: 20 })).toStartWith("size of the vocabulary 20 is too small");
   expect(await refusal({ vocabSize: 0 })).toBe(
-    "the size of the vocabulary has to be a whole number of 256 or more",
+    "the size of the vocabulary must be a whole number, at least 256",
   );
   expect(await refusal({}, [], "")).toBe("there is no text. enter a text, or choose files");
   const file = (content: string, name: string) => [new File([Buffer.from(content, "latin1")], name)];
   const plain = "choose files of plain text";
   expect(await refusal({}, file('{"text":"a"}\n', "a.jsonl"))).toBe(
-    `"a.jsonl" contains records (jsonl). ${plain}`,
+    `"a.jsonl" contains records (jsonl), but a browser can read only plain text. ${plain}`,
   );
   expect(await refusal({}, file("\x89PNG\r\n\x1a\n\0", "a.png"))).toBe('"a.png" is a PNG image, not text');
   expect(await refusal({}, file("bpecount\0", "a.counts"))).toBe(

@@ -99,7 +99,7 @@ class Training(Home):
     def test_an_error_of_the_executable_has_its_message(self) -> None:
         with self.assertRaisesRegex(bpe.BpeError, "no such file"):
             bpe.train(self.home / "none.txt", 300)
-        with self.assertRaisesRegex(bpe.BpeError, "^vocab_size=3 is too small"):
+        with self.assertRaisesRegex(bpe.BpeError, "^vocab_size is 3, but must be at least"):
             bpe.train(self.corpus, 3)
         with self.assertRaisesRegex(TypeError, "exactly one of files, texts and languages"):
             bpe.train(vocab_size=300)

@@ -193,7 +193,7 @@ class Numpy(Home):
 class Messages(Home):
     def test_errors_of_a_training_name_its_parameters(self) -> None:
         for given, said in (
-            ({"vocab_size": 100}, "vocab_size=100 is too small"),
+            ({"vocab_size": 100}, "vocab_size is 100, but must be at least"),
             ({"cache_limit": "1GB"}, "cache_limit needs cache\nhint: e.g. cache=\"bpe-cache\"$"),
             ({"special_tokens": ["--cache"], "bos": "x"}, "bos=\"x\" is not a special token\nhint: add special_tokens=\\['x'\\]"),
             ({"languages_dev": {"en": "x"}}, "languages_dev needs languages\nhint: e.g. languages={\"en\": \"corpus/en\"}"),

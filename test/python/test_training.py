@@ -144,7 +144,7 @@ class Warned(unittest.TestCase):
                 "equal counts": ({"files": None, "counts": [first, second]}, "contain the same word counts"),
                 "stream with a cache": (
                     {"files": None, "texts": [text], "cache": os.path.join(home, "cache")},
-                    "cannot keep the counts of streams",
+                    "cannot keep the counts of ",
                 ),
                 "uneven languages": ({"files": None, "languages": {"en": plain, "de": long}}, "most of the merges"),
                 "normalizer": ({"normalize": "NFC"}, "can store the normalizer"),

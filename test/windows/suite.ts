@@ -304,7 +304,7 @@ describe("publication:", () => {
     windows(["train", "corpus/äö.txt", "-n", "350", ...special, "-o", "out"]);
     const { stderr } = windows(encode, { code: 1 });
     expect(stderr).toBe(
-      `bpe: error: "held.npy" is not replaced: a program has it open, or it is read-only\nhint: the finished file is "${onC("held.npy.new")}"\n`,
+      `bpe: error: "held.npy" is not replaced: a program has it open, or it is read-only\nhint: close that program, or make the file writable, and then put the finished file in its place: "${onC("held.npy.new")}"\n`,
     );
     expect(bytes("held.npy").equals(before)).toBe(true);
     holder.stdin.end();

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
-import { ascii, grow, type Text, textBuffers, utf8 } from "#bytes";
+import { ascii, groupDigits, grow, type Text, textBuffers, utf8 } from "#bytes";
 import { asOption, assert, type Message, messages, phrase, scaled, UserError } from "#runtime";
-import { type Input, type Range, recordSeparator } from "../input.ts";
+import { type Input, placeIn, type Range, recordSeparator } from "../input.ts";
 import { type ByteSource, FileSource, RangeReader, TextMemory } from "../range-reader.ts";
 import * as keptField from "./kept-fields.ts";
 import { RecordBatch } from "./record-batch.ts";
@@ -56,14 +56,14 @@ export class LineReader {
    */
   *read(source: ByteSource, range: LineRange, input: RecordInput): Generator<number, void> {
     const { format, textField, keptFields } = input;
-    const lines = format === "fasta" ? new FastaLines() : new JsonLines(textField, keptFields);
+    const unit = format === "json" ? "record" : "line";
+    const lines = format === "fasta" ? new FastaLines() : new JsonLines(textField, keptFields, unit);
     this.lines = lines;
     this.window ??= new RangeReader(this.windowBytes, textBuffers.allocate, (keptBytes, place) =>
       recordTooLong(keptBytes, place, this.lines),
     );
     const { window: reader, batch } = this;
     const separator = recordSeparator(format);
-    const nameOf = (number: number) => `${format === "json" ? "record" : "line"} ${number}`;
     let lineCount = 0;
     reader.open(source, range.startByte, range.endByte);
     for (let end = 0; ; ) {
@@ -74,7 +74,7 @@ export class LineReader {
       // Counts the old window if it is replaced, the new one, and the texts of the records in it.
       const wantedBytes = reader.bytesAfter(end);
       const neededBytes = (wantedBytes > reader.text.bytes.length ? 2.5 : 2) * wantedBytes;
-      const nameLine = () => `"${source.path}" ${nameOf(linesBefore(source, range) + lineCount + 1)}`;
+      const nameLine = () => placeIn(source.path, `${unit} ${linesBefore(source, range) + lineCount + 1}`);
       if (this.memory.claim(neededBytes, nameLine)) {
         batch.restart(0);
         yield reader.baseByte + end - range.startByte;
@@ -123,17 +123,21 @@ function linesBefore(source: ByteSource, range: LineRange): number {
 }
 
 function recordTooLong(keptBytes: number, place: string, { tooLongHint }: RecordLines): UserError {
-  return new UserError(`a record ${place} is longer than ${keptBytes} bytes`, { hint: tooLongHint });
+  return new UserError(`a record ${place} is longer than ${groupDigits(keptBytes)} bytes`, {
+    hint: tooLongHint,
+  });
 }
 
 class JsonLines implements RecordLines {
-  readonly tooLongHint = "write each JSON object on a line of its own";
+  readonly tooLongHint =
+    "write each JSON object on a line of its own, and divide a longer text among several";
   private readonly cursor: LineCursor;
   private readonly field: FieldName;
 
   constructor(
     private readonly textField: string,
     private readonly keptFields: readonly keptField.Field[] = [],
+    private readonly unit: "line" | "record" = "line",
   ) {
     this.field = fieldName(textField);
     this.cursor = lineCursor(keptFields.map(({ name }) => fieldName(name)));
@@ -154,7 +158,7 @@ class JsonLines implements RecordLines {
       lineCount,
       fault: {
         what: faultText(cursor.fault, this.textField),
-        ...faultHint(cursor.fault, () => lineBefore(text.bytes, cursor.pos)),
+        ...faultHint(cursor.fault, this.unit, () => lineBefore(text.bytes, cursor.pos)),
       },
     };
   }
@@ -198,7 +202,7 @@ function keepFields(
   for (const [k, field] of fields.entries()) {
     const start = spans[2 * k]!;
     if (start < 0) {
-      const hint = phrase`add the field to each record (it may be null), or leave it out of ${asOption("keep-field")}`;
+      const hint = phrase`add the field to each record, if need be with the value null, or leave it out of ${asOption("keep-field")}`;
       return { what: `no field "${field.name}"`, hint };
     }
     const value = keptField.keptValue(decoder.decode(bytes.subarray(start, spans[2 * k + 1])), field);
@@ -244,7 +248,7 @@ const lineBefore = (bytes: Uint8Array, end: number) =>
   bytes.subarray(end < 2 ? 0 : bytes.lastIndexOf(ascii.lineFeed, end - 2) + 1, end);
 
 /** Returns the hint for a fault. `line` returns the line with the fault; it is called only if the hint needs it. */
-function faultHint(fault: number, line: () => Uint8Array): { hint?: Message } {
+function faultHint(fault: number, unit: string, line: () => Uint8Array): { hint?: Message } {
   if (fault === lineFault.fieldMissing || fault === lineFault.fieldNotString) {
     const fields = textFields(line());
     const asText = asOption("input-format", "text");
@@ -252,11 +256,11 @@ function faultHint(fault: number, line: () => Uint8Array): { hint?: Message } {
     return {
       hint:
         fields === noStrings
-          ? phrase`${noStrings}${ifText(phrase`; to read JSON as plain text, use ${asText}`)}`
+          ? phrase`correct or remove this record: ${noStrings}${ifText(phrase`; to read JSON as plain text, use ${asText}`)}`
           : messages.ifHas(
               "input-format",
-              phrase`name the field that contains the text with ${named} ${listed}${ifText(phrase`, or read JSON as plain text with ${asText}`)}`,
-              phrase`make a plan in which ${named} names the field that contains the text ${listed}`,
+              phrase`use ${named} to name the field that contains the text ${listed}, or correct this record${ifText(phrase`; to read JSON as plain text, use ${asText}`)}`,
+              phrase`make a plan with a ${named} that names the field with the text ${listed}, or correct this record first`,
             ),
     };
   }
@@ -264,7 +268,7 @@ function faultHint(fault: number, line: () => Uint8Array): { hint?: Message } {
   if (fault !== lineFault.notJson && fault !== lineFault.notObject)
     return { hint: "convert the file to UTF-8, e.g. with iconv" };
   return {
-    hint: phrase`each line has to be one JSON object${ifText(phrase`; for plain text, use ${asOption("input-format", "text")}`)}`,
+    hint: phrase`correct it: each ${unit} must be one JSON object${ifText(phrase`; for plain text, use ${asOption("input-format", "text")}`)}`,
   };
 }
 
@@ -275,7 +279,7 @@ const surrogateHint = "correct the record, e.g. write \\ufffd in place of the ha
 
 const [namedMax, namedLineBytesMax] = [20, 1 << 24];
 
-const noStrings = "no field of this record is a string";
+const noStrings = "none of its fields is a string";
 
 /** Lists, for a message, the fields of a record that are strings. */
 function textFields(line: Uint8Array): string {
@@ -649,23 +653,23 @@ function isBlankLine(bytes: Uint8Array, start: number): boolean {
   return bytes[pos] === ascii.lineFeed;
 }
 
-const withoutFasta = messages.ifHas(
-  "input-format",
-  phrase`leave out ${asOption("input-format", "fasta")}`,
-  phrase`make a plan without ${asOption("input-format", "fasta")}`,
+const readAsText = messages.ifHas(
+  "input-format text",
+  phrase`use ${asOption("input-format", "text")}`,
+  phrase`make a plan with ${asOption("input-format", "text")}`,
 );
 
 const faultOf = (byte: number) => ({
   what: `byte 0x${byte.toString(16).padStart(2, "0")} is not a letter of a sequence`,
-  hint: phrase`correct the sequence; if the file is plain text, ${withoutFasta}`,
+  hint: phrase`correct the sequence; if the file is plain text, ${readAsText}`,
 });
 
 const noHeader = {
-  what: "a sequence without a header: a FASTA record begins with a line >NAME",
-  hint: phrase`write a header line before the sequence; if the file is plain text, ${withoutFasta}`,
+  what: "the sequence has no header; a FASTA record begins with a line >NAME",
+  hint: phrase`write a header line before the sequence; if the file is plain text, ${readAsText}`,
 };
 
 const comment = {
-  what: "an old FASTA comment (;), not a sequence",
+  what: "a line that begins with ; is an old FASTA comment, not a sequence",
   hint: "remove such lines, e.g. with grep -v '^;'",
 };

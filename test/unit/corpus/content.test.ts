@@ -27,7 +27,7 @@ describe("content other than text is recognized by its first bytes", () => {
         const path = put(directory, "packed", pack(bytes(`${head}${"\0\x01\x02".repeat(10_000)}`)));
         // For a Parquet file that was compressed again, the error says just that, because Parquet cannot be read as a
         // stream.
-        const message = what === "parquet" ? "is a Parquet file that was compressed again" : `is ${what}`;
+        const message = what === "parquet" ? "is a Parquet file inside " : `is ${what}`;
         expect(() => findInputs([path])).toThrow(message);
       }
     }
@@ -176,7 +176,7 @@ test("a hint offers a remedy, and --binary text overrides the check", () => {
   expect(hintOf("\xff\xfea\0", "a.gz", "gzip")).toBe(unpacked);
   expect(hintOf("PK\x03\x04", "-")).toBe("write it to a file first, and name that file");
   expect(hintOf("bpecount\0", "a.gz", "gzip")).toBe("unpack it first, and name the unpacked file");
-  expect(hintOf("bpecount\0", "a")).toStartWith("to train from these counts, use --counts a; ");
+  expect(hintOf("bpecount\0", "a")).toStartWith("to use these counts, pass them with --counts a; ");
   expect(hintOf(headOfTar("\0"), "a.tgz", "gzip")).toContain("tar -xOf a.tgz | bpe … -");
   const { hint } = contentOf(bytes("\xfd7zXZ\0"), "a.xz") as { hint: Message };
   expect(messages.spell(hint, spellInLibrary)).toBe("unpack it: xz -dc a.xz > text.txt");
@@ -201,7 +201,7 @@ test("a directory skips files that are not text, and reports their kinds", () =>
   expect(() => findCorpus([`${root}/*`])).toThrow(`"${root}/b.png" is a PNG image`);
   rmSync(join(root, "a.txt"));
   expect(() => findCorpus([root])).toThrow(
-    `no text found in "${root}": "${root}/b.png" is a PNG image, not text, and 1 more file skipped`,
+    `no text found in "${root}": "${root}/b.png" is a PNG image, not text, and 1 more file was skipped`,
   );
   put(root, "a.txt", bytes("\xff\xfea\0"));
   const { hint } = errorOf(() => findCorpus([root]));

@@ -94,7 +94,9 @@ test("anything but text is refused: bytes that are not UTF-8, half a surrogate p
   const bytes = Bun.spawnSync(["sh", "-c", script, binary, oddCorpus, join(home, "none")], {
     env: environment,
   });
-  expect(bytes.stderr.toString()).toBe('bpe: error: the argument "\\xff<end>" is not valid UTF-8\n');
+  expect(bytes.stderr.toString()).toBe(
+    'bpe: error: the argument "\\xff<end>" is not valid UTF-8\nhint: type it in UTF-8; if it names a file, rename the file\n',
+  );
   expect(bytes.exitCode).toBe(2);
   const half = trainTokenizer({ files: oddCorpus, vocabSize: 300, specialTokens: ["\ud800x"] });
   await expect(half).rejects.toThrow("half of a surrogate pair");

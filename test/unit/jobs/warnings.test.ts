@@ -28,7 +28,7 @@ const raised: { readonly [Kind in Exclude<Warning["kind"], Raced>]: [options: ob
   ],
   "early stop": [{ vocabSize: 5000 }, "stopped early"],
   "equal counts": [{ files: [], counts: [at("a.counts"), at("b.counts")] }, "contain the same word counts"],
-  "stream with a cache": [{ texts: [text], cache: at("cache") }, "cache cannot keep the counts of streams"],
+  "stream with a cache": [{ texts: [text], cache: at("cache") }, "cache cannot keep the counts of "],
   "uneven languages": [
     {
       files: undefined,

@@ -219,11 +219,23 @@ test("input that bpe train would read differently is refused in a browser, and s
   const { trainTokenizer } = await library();
   const records = '{"text":"a"}\n{"text":"b"}\n';
   const refused: [file: File, message: string][] = [
-    [new File([Bun.gzipSync("text")], "a.txt"), 'UserError: "a.txt" is compressed with gzip'],
-    [new File([records], "a.txt"), 'UserError: "a.txt" contains records (jsonl)'],
-    [new File(["anything"], "a.JSONL"), 'UserError: "a.JSONL" contains records (jsonl)'],
+    [
+      new File([Bun.gzipSync("text")], "a.txt"),
+      'UserError: "a.txt" is compressed with gzip, but a browser can read only plain text',
+    ],
+    [
+      new File([records], "a.txt"),
+      'UserError: "a.txt" contains records (jsonl), but a browser can read only plain text',
+    ],
+    [
+      new File(["anything"], "a.JSONL"),
+      'UserError: "a.JSONL" contains records (jsonl), but a browser can read only plain text',
+    ],
     [new File(['{"a":1}'], "a.json"), "none"],
-    [new File(["PAR1\0"], "a"), 'UserError: "a" contains records (parquet)'],
+    [
+      new File(["PAR1\0"], "a"),
+      'UserError: "a" contains records (parquet), but a browser can read only plain text',
+    ],
     [
       new File([Buffer.from("\x89PNG\r\n\x1a\n\0", "latin1")], "a"),
       'UserError: "a" is a PNG image, not text',
@@ -243,7 +255,7 @@ test("input that bpe train would read differently is refused in a browser, and s
     [{ texts: ["a"], vocabSize: 300, languages: [] }, /languages is not available in a browser$/],
     [{ texts: ["a"], vocabSize: [300, 400] }, /vocabSize is .*: it must be a whole number$/],
     [{ texts: ["a"], vocabSise: 300 }, /has no option "vocabSise"$/],
-    [{ texts: ["a"], vocabSize: 200 }, /^UserError: vocabSize 200 is too small/],
+    [{ texts: ["a"], vocabSize: 200 }, /^UserError: vocabSize is 200, but must be at least 256/],
     [undefined as never, /^UserError: trainTokenizer: options is missing: it must be a plain object$/],
     [{ texts: ["a", null], vocabSize: 300 }, /^UserError: texts: a text is null: it must be a string$/],
     [{ files: 5, vocabSize: 300 }, /^UserError: trainTokenizer: files is 5: it must be a File, a Blob/],

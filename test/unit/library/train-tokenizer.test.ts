@@ -147,10 +147,10 @@ test("a corpus without text, and values other than a corpus, are errors with a m
   expect(await errorOf({ wordCounts: [] })).toBe("trainTokenizer: there is nothing to train on");
   expect(await errorOf({ wordCounts: new Map() })).toStartWith("there is nothing to train on");
   expect(await errorOf({ texts: "a text" })).toContain("must be an iterable");
-  expect(await errorOf({ texts: ["a", 5n] })).toContain("text 1 is 5n");
-  expect(await errorOf({ texts: [Buffer.from("a")] })).toContain("text 0 is bytes");
+  expect(await errorOf({ texts: ["a", 5n] })).toContain("texts[1] is 5n");
+  expect(await errorOf({ texts: [Buffer.from("a")] })).toContain("texts[0] is bytes");
   expect(await errorOf({ wordCounts: { a: 1 } })).toContain("must be a Map, or an iterable of pairs");
-  expect(await errorOf({ wordCounts: ["ab"] })).toContain('entry 0 is "ab"');
+  expect(await errorOf({ wordCounts: ["ab"] })).toContain('wordCounts[0] is "ab"');
   expect(
     await errorOf({
       wordCounts: [
@@ -158,9 +158,9 @@ test("a corpus without text, and values other than a corpus, are errors with a m
         ["", 1],
       ],
     }),
-  ).toContain('entry 1 has the word ""');
+  ).toContain('wordCounts[1] has the word ""');
   for (const count of [0, -1, 0.5, 2 ** 53, "1", Number.NaN]) {
-    expect(await errorOf({ wordCounts: [["a", count]] })).toContain("entry 0 has the count");
+    expect(await errorOf({ wordCounts: [["a", count]] })).toContain("wordCounts[0] has the count");
   }
   expect(
     await errorOf({
@@ -365,7 +365,9 @@ test("an output does not stay locked if another one is being written", async () 
   const counts = join(home, "held.counts");
   const given = { texts: documents.slice(0, 3), vocabSize: 270, output: join(home, "free") };
   const held = outputLock.takeNow(placeOf(counts));
-  await expect(trainTokenizer({ ...given, saveCounts: counts })).rejects.toThrow("written twice");
+  await expect(trainTokenizer({ ...given, saveCounts: counts })).rejects.toThrow(
+    "is already an output of this process",
+  );
   held.release();
   await trainTokenizer({ ...given, saveCounts: counts });
   expect(existsSync(counts)).toBe(true);
@@ -375,7 +377,7 @@ test("a value that is not text is an error with its position, wherever it is", a
   for (const wrong of [null, undefined, 5, {}]) {
     const texts = ["a", wrong] as string[];
     const training = trainTokenizer({ texts, vocabSize: 300 });
-    await expect(training).rejects.toThrow("texts: text 1 is ");
+    await expect(training).rejects.toThrow("texts[1] is ");
   }
 });
 

@@ -141,7 +141,7 @@ test("nonsensical options are refused", async () => {
   const files = put(home, "text.txt", madeText(100));
   const refused = (more: object) => trainTokenizer({ files, vocabSize: 400, ...more }).catch(String);
   expect(await refused({ superwordsFrom: 401 })).toContain("superwordsFrom 401 is more than vocabSize 400");
-  expect(await refused({ superwordsFrom: 255 })).toContain("superwordsFrom 255 is too small");
+  expect(await refused({ superwordsFrom: 255 })).toContain("superwordsFrom is 255, but must be at least");
   expect(await refused({ superwordsFrom: 1.5 })).toContain("superwordsFrom is 1.5");
   expect(await refused({ superwordPattern: "a+" })).toContain("superwordPattern needs superwordsFrom");
   expect(await refused({ superwordsFrom: 300, superwordPattern: "(" })).toContain("pattern");

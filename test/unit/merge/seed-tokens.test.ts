@@ -117,11 +117,11 @@ describe("seed tokens", () => {
     [{ seedTokens: ["abc"], maxTokenLength: 3, compat: "huggingface" }, "it has 3 bytes; 2 is the limit"],
     [
       { seedTokens: ["abcdef"], vocabSize: 260 },
-      "vocabSize 260 is too small: the seed tokens, and the shorter tokens that they are merged from, need a vocabulary of 261 tokens",
+      "vocabSize is 260, but must be at least 261 for the seed tokens and the shorter tokens that they are merged from",
     ],
     [
       { seedTokens: numbers, vocabSize: 1245 },
-      "vocabSize 1245 is too small: the seed tokens, and the shorter tokens that they are merged from, need a vocabulary of at least 1246 tokens",
+      "vocabSize is 1245, but must be at least 1246 for the seed tokens",
     ],
   ];
   for (const [options, message] of refused) {

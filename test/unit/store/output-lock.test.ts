@@ -153,7 +153,7 @@ test("a link in place of the lock is not followed, and a run cannot take one out
   expect(readFileSync(join(home, "mine"), "utf8")).toBe("mine");
   rmSync(lockFile);
   const lock = outputLock.takeNow(placeOf(out));
-  expect(() => outputLock.takeNow(placeOf(out))).toThrow("written twice by one run");
+  expect(() => outputLock.takeNow(placeOf(out))).toThrow("is already an output of this process");
   lock.release();
 });
 

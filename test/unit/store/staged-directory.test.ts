@@ -231,7 +231,7 @@ describe("stageDirectory", () => {
 
   test("one run cannot write the same output twice at a time", () => {
     const staged = stageDirectory(out);
-    expect(messageOf(() => stageDirectory(out))).toContain("written twice");
+    expect(messageOf(() => stageDirectory(out))).toContain("is already an output of this process");
     staged.write("a", []);
     staged.publish();
     expect(readdirSync(out)).toEqual(["a"]);

@@ -45,7 +45,9 @@ test("wrong options are refused, and the error names them", () => {
     return `${code} ${stderr}`;
   };
   expect(refused("--superwords-from", "311")).toContain("2 bpe: error: --superwords-from 311 is more than");
-  expect(refused("--superwords-from", "9")).toContain("2 bpe: error: --superwords-from 9 is too small");
+  expect(refused("--superwords-from", "9")).toContain(
+    "2 bpe: error: --superwords-from is 9, but must be at least",
+  );
   expect(refused("--superwords-from", "300", "--format", "tiktoken")).toContain("may leave text unmatched");
 });
 

@@ -331,7 +331,9 @@ test("differences are named, and a pattern by its names if it has any", () => {
   expect(differenceOf({ specialTokens: [] })).toBe(
     'some.counts was made with the special tokens ["<|a|>","<|b|>"], but this run has []',
   );
-  expect(differenceOf({ isLinewise: true })).toContain("splitting at line ends off, but this run has on");
+  expect(differenceOf({ isLinewise: true })).toContain(
+    "was not counted line by line (--compat huggingface), unlike this run",
+  );
 });
 
 test("files must agree with the first one", () => {
@@ -340,6 +342,6 @@ test("files must agree with the first one", () => {
   expect(countsFormat.commonOptions([some, { name: "b", options: { ...stated } }])).toBe(stated);
   const other = { name: "c", options: { ...stated, isLinewise: true } };
   expect(errorOf(() => countsFormat.commonOptions([some, some, other])).message).toStartWith(
-    "c was made with",
+    "c was counted line by line (--compat huggingface), unlike a",
   );
 });

@@ -95,7 +95,7 @@ test("words that occur twice add up", () => {
 test("a second header is an error that explains how to add up files", () => {
   const head = Buffer.from(tsvHead({ patterns: ["a"], specialTokens: [], isLinewise: false })).toString();
   const error = errorOf(() => read(`a\t1\n${head}b\t2\n`));
-  expect(error.message).toBe("words.tsv, line 2: a second header");
+  expect(error.message).toBe("words.tsv, line 2: the line is a second header");
   expect(error.hint).toContain("--counts");
   expect(entriesOf(read("#bpe-counts\t3\na\t1\n#bpe-counts\t4\n"))).toEqual([
     ["#bpe-counts", 7],

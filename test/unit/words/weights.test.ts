@@ -101,9 +101,13 @@ describe("a sum of weighted counts", () => {
     const most = Number.MAX_SAFE_INTEGER;
     expect(weighed([1, 1], { a: most - 1 }, { a: 1 })).toEqual([["a", most]]);
     expect(weighed([1e6], { a: 9_007_199_254 })).toEqual([["a", 9_007_199_254e6]]);
-    expect(errorOf(() => weighed([1, 1], { a: most }, { b: 1 })).hint).toBe("train from fewer counts");
+    expect(errorOf(() => weighed([1, 1], { a: most }, { b: 1 })).hint).toBe(
+      "train from fewer files of word counts",
+    );
     expect(errorOf(() => weighed([1e6], { a: 9_007_199_255 })).hint).toBe("use smaller weights");
-    expect(errorOf(() => weighed([0.000001], { a: 2 ** 53 })).hint).toBe("use weights with fewer digits");
+    expect(errorOf(() => weighed([0.000001], { a: 2 ** 53 })).hint).toBe(
+      "use weights with fewer digits after the point",
+    );
   });
 });
 
@@ -218,7 +222,7 @@ test("invalid weights are refused", async () => {
     (await refusalOf(trainTokenizer({ files, vocabSize: 300, ...options }))).message;
   for (const weight of [-1, Number.NaN, Infinity, 1e6 + 1, 0.0000001, 1 / 3, "3" as never]) {
     expect(await hintOf({ weights: { "plain.txt": weight } })).toBe(
-      `weights: "plain.txt" has an invalid weight, ${weight}`,
+      `weights: the weight of "plain.txt" is ${weight}, but must be a number from 0 to 1,000,000`,
     );
   }
   expect(await hintOf({ weights: { "": 1 } })).toBe("weights does not name a file");

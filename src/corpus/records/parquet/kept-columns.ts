@@ -129,19 +129,22 @@ function columnsOf(source: FileSource, fields: readonly keptField.Field[], memor
   const { path } = source;
   const metadata = readMetadata(source, memory);
   const root = parquetSchema(metadata);
-  const names = root.children.map(({ element }) => element.name);
+  const names = root.children.filter(({ element }) => isKeepable(element)).map(({ element }) => element.name);
   return fields.map((field) => {
     const { name } = field;
     const [column, second] = root.children.filter(({ element }) => element.name === name);
-    const hint = phrase`name columns of text, numbers or booleans with ${asOption("keep-field")}; the columns are: ${listNames(names)}`;
+    const hint =
+      names.length === 0
+        ? phrase`leave out ${asOption("keep-field")}: no column has text, numbers or booleans`
+        : phrase`use ${asOption("keep-field")} only for columns of text, numbers or booleans: ${listNames(names)}`;
     if (second !== undefined)
       throw new UserError(`"${path}" has several columns named "${name}"`, {
-        hint: "rewrite the file with a different name for each column",
+        hint: phrase`leave "${name}" out of ${asOption("keep-field")}, or give each column of the file a name of its own`,
       });
     if (column === undefined) throw new UserError(`"${path}" has no column "${name}"`, { hint });
     if (!isKeepable(column.element))
       throw new UserError(
-        `"${path}": column "${name}" contains ${describeType(column.element)}, which cannot be kept`,
+        phrase`"${path}": column "${name}" contains ${describeType(column.element)}, but ${asOption("keep-field")} takes only text, numbers and booleans`,
         { hint },
       );
     let endRow = 0;

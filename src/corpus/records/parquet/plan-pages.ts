@@ -9,7 +9,7 @@ import {
 } from "hyparquet";
 import { parquetHeader } from "hyparquet/src/column.js";
 import { snappyUncompressor } from "hysnappy";
-import { asOption, messages, phrase, scaled, UserError } from "#runtime";
+import { asOption, type Message, messages, phrase, scaled, UserError } from "#runtime";
 import { zlibWithZstd } from "../../content.ts";
 import { type Input, openInput } from "../../input.ts";
 import { faultOf } from "../../malformed-data.ts";
@@ -64,10 +64,8 @@ function textColumnOf(
     }
     if (!isKnownCodec(codec)) {
       throw new UserError(
-        `"${path}": column "${name}" has an unknown compression${codec ? `, ${codec}` : ""}`,
-        {
-          hint: "rewrite the file with another compression, e.g. zstd",
-        },
+        `"${path}": column "${name}" is compressed ${codec ? `with ${codec}` : "in an unknown way"}, which bpe cannot read`,
+        { hint: "rewrite the file with another compression, e.g. snappy or zstd" },
       );
     }
     chunks.push({ startByte, endByte, firstRow, rowCount, codec });
@@ -90,9 +88,9 @@ export function readMetadata(source: FileSource, memory: TextMemory): ReturnType
   if (begins !== magic)
     throw new UserError(`"${path}" is not a Parquet file: it does not begin with ${magic}`, {
       hint: messages.ifHas(
-        "input-format text",
-        phrase`state its format: ${asOption("input-format", "text")}, jsonl, json or fasta`,
-        phrase`state its format: ${asOption("input-format", "jsonl")}, json or fasta`,
+        "input-format",
+        phrase`copy or write it again or, if it has another format, state that: ${asOption("input-format", "jsonl")}, json${messages.ifHas("input-format text", ", fasta or text", " or fasta")}`,
+        "copy or write it again or, if it has another format, rename it: .parquet is only for Parquet",
       ),
     });
   if (sizeBytes < magic.length + tailBytes) throw cutOff(path);
@@ -115,7 +113,7 @@ export function readMetadata(source: FileSource, memory: TextMemory): ReturnType
 }
 
 const encrypted = (path: string) =>
-  new UserError(`"${path}" is an encrypted Parquet file, which cannot be read`, {
+  new UserError(`"${path}" is an encrypted Parquet file, and bpe cannot decrypt it`, {
     hint: "rewrite the file without encryption",
   });
 
@@ -138,31 +136,50 @@ export function topLevel(schema: readonly SchemaElement[]): SchemaElement[] {
 /** Refuses a column that is missing, ambiguous or not text; returns whether its values are optional. */
 function checkColumn(path: string, columns: readonly SchemaElement[], name: string): boolean {
   const [column, second] = columns.filter((element) => element.name === name);
+  const names = columns.filter(isText).map((element) => element.name);
   if (second !== undefined) {
     throw new UserError(`"${path}" has several columns named "${name}"`, {
-      hint: phrase`rewrite the file with a different name for each column, and name the one with the text: ${asOption("text-field")}`,
+      hint: phrase`rewrite the file so that each column has a name of its own, and name the one with the text: ${asOption("text-field")}`,
     });
   }
   if (column === undefined) {
-    const names = columns.map((element) => element.name);
     throw new UserError(`"${path}" has no column "${name}"`, {
-      hint: phrase`name the column that contains the text with ${asOption("text-field")}; the columns are: ${listNames(names)}`,
+      hint: useTextField(names),
     });
   }
-  const kind = column.logical_type?.type ?? column.converted_type;
-  const isText = kind === undefined || ["STRING", "UTF8", "ENUM", "JSON"].includes(kind);
-  if (
-    column.num_children ||
-    column.repetition_type === "REPEATED" ||
-    column.type !== "BYTE_ARRAY" ||
-    !isText
-  ) {
-    const what = column.num_children ? "a group of columns" : (kind ?? column.type ?? "an unknown type");
+  if (!isText(column)) {
+    const kind = kindOf(column) ?? column.type ?? "an unknown type";
+    const what = column.num_children ? "a group of columns" : kind;
     throw new UserError(`"${path}": column "${name}" contains ${what}, not text`, {
-      hint: phrase`name a column of text with ${asOption("text-field")}; the columns are: ${listNames(columns.map((element) => element.name))}`,
+      hint: useTextField(names),
     });
   }
   return column.repetition_type !== "REQUIRED";
+}
+
+const kindOf = (column: SchemaElement) => column.logical_type?.type ?? column.converted_type;
+
+function isText(column: SchemaElement): boolean {
+  const kind = kindOf(column);
+  const isTextKind = kind === undefined || ["STRING", "UTF8", "ENUM", "JSON"].includes(kind);
+  return (
+    !column.num_children &&
+    column.repetition_type !== "REPEATED" &&
+    column.type === "BYTE_ARRAY" &&
+    isTextKind
+  );
+}
+
+/** Says how to name a column of text. `names` are those of the file. */
+function useTextField(names: readonly string[]): Message {
+  if (names.length === 0)
+    return "leave this file out, or write the text into a column: it has no column of text";
+  const listed = `columns of text: ${listNames(names)}`;
+  return messages.ifHas(
+    "input-format",
+    phrase`use ${asOption("text-field")} to name the column that contains the text (${listed})`,
+    phrase`make a plan with a ${asOption("text-field")} that names the column with the text (${listed})`,
+  );
 }
 
 export function placeOf(chunk: ColumnChunk | undefined) {
@@ -344,7 +361,7 @@ export function readRowsAsParquet<Value>(
 }
 
 export const damagedParquet = (path: string, reason: string) =>
-  new UserError(`"${path}" is damaged, or not a Parquet file: ${reason}`, { hint: copyHint });
+  new UserError(`"${path}" cannot be read as Parquet: ${reason}`, { hint: copyHint });
 
 const copyHint = "copy or write the file again";
 
@@ -466,7 +483,12 @@ export const decompressors: Partial<Record<CompressionCodec, Decompress>> = {
   UNCOMPRESSED: (bytes) => bytes,
   SNAPPY: snappyUncompressor(),
   GZIP: native(gunzipSync),
-  ZSTD: native((bytes, limits) => zlibWithZstd().zstdDecompressSync(bytes, limits)),
+  ZSTD: native((bytes, limits) =>
+    zlibWithZstd("write the Parquet file with another compression, e.g. snappy").zstdDecompressSync(
+      bytes,
+      limits,
+    ),
+  ),
   BROTLI: native(brotliDecompressSync),
   LZ4: unpackLz4,
   LZ4_RAW: unpackLz4Block,

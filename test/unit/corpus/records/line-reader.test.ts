@@ -231,17 +231,17 @@ test("an error about a record without the field lists its fields", () => {
     throw new Error(`${line} is read`);
   };
   const expected = (has: string) =>
-    `name the field that contains the text with --text-field (${has}), or read JSON as plain text with --input-format text`;
+    `use --text-field to name the field that contains the text (${has}), or correct this record; to read JSON as plain text, use --input-format text`;
   expect(hintOf('{"content":"x","n":1,"t\\u0069tle":"é"}')).toBe(
     expected("fields of this record that are strings: content, title"),
   );
   expect(hintOf('{"text":["x"],"body":"x"}')).toBe(expected("fields of this record that are strings: body"));
   expect(hintOf('{"n":1}')).toBe(
-    "no field of this record is a string; to read JSON as plain text, use --input-format text",
+    "correct or remove this record: none of its fields is a string; to read JSON as plain text, use --input-format text",
   );
   const many = Object.fromEntries(Array.from({ length: 23 }, (_, i) => [`f${i}`, ""]));
   expect(hintOf(JSON.stringify(many))).toEndWith(
-    ", f19, and 3 more), or read JSON as plain text with --input-format text",
+    ", f19, and 3 more), or correct this record; to read JSON as plain text, use --input-format text",
   );
 });
 
@@ -294,9 +294,9 @@ describe("a wrong line is named with its number and the reason", () => {
 
   test("of FASTA", () => {
     const cases = [
-      ["ACGT\n", 1, "a sequence without a header"],
-      ["\n ACGT\n>x\nA\n", 2, "a sequence without a header"],
-      [">x\nAC\n;old\nA\n", 3, "an old FASTA comment"],
+      ["ACGT\n", 1, "the sequence has no header"],
+      ["\n ACGT\n>x\nA\n", 2, "the sequence has no header"],
+      [">x\nAC\n;old\nA\n", 3, "a line that begins with ; is an old FASTA comment"],
       [">x\nAC\n>y\nAé\n", 4, "byte 0xc3 is not a letter of a sequence"],
       ["\ufeff>x\nAC\n", 1, "byte 0xef is not a letter of a sequence"],
       [">x\nA\0C", 2, "byte 0x00 is not a letter of a sequence"],

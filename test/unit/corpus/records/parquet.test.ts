@@ -258,7 +258,7 @@ describe("an invalid Parquet file is an error that says what is wrong", () => {
     try {
       withField(path, "body")();
     } catch (error) {
-      expect((error as { hint: string }).hint).toContain("the columns are: id, text, z");
+      expect((error as { hint: string }).hint).toContain("(columns of text: text, z)");
     }
     expect(withField(path, "id")).toThrow(`"${path}": column "id" contains INT32, not text`);
     expect(withField(path, "z")).not.toThrow();
