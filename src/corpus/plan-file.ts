@@ -391,7 +391,7 @@ function inspect({ path, inputFormat: format, textField }: Line, fail: Fail): In
     if (!(error instanceof UserError)) throw error;
     return fail(
       error.parts.message,
-      error.parts.hint ?? "run in the directory in which the plan was made, or make a new plan",
+      "put the file where the plan says, unchanged, or run where the plan was made, or make a new plan",
     );
   }
 }

@@ -14,7 +14,10 @@ type TypedText = { readonly name: string; readonly paths: readonly string[] };
 export function readTexts(values: readonly kinds.Named[]): TypedText[] {
   const standardInputs = values.filter(({ path }) => path === "-");
   if (standardInputs.length > 1)
-    throw usageError("standard input (-) is named twice, but can be read only once");
+    throw usageError(
+      "standard input (-) is named more than once, but can be read only once",
+      "leave out every - except one",
+    );
   const names = uniqueNames(values, nameOfText);
   const byName = Map.groupBy(values, (value) => value.name ?? value);
   return [...byName.values()].map((some) => ({

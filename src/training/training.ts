@@ -439,7 +439,7 @@ const canSetPattern = ({ like, extend, counts }: RequestedTraining) =>
 function checkFormats(asked: RequestedTraining, cutting: CutSettings): void {
   const { formats } = asked;
   if (formats?.includes("tiktoken") && cutting.pattern.sources.length > 1) {
-    const without = phrase`leave out ${formats.length === 1 ? asOption("format") : "tiktoken"}`;
+    const without = phrase`leave ${formats.length === 1 ? "out" : "tiktoken out of"} ${asOption("format")}`;
     throw usageError(
       phrase`${asOption("format", "tiktoken")}: tiktoken takes one regular expression, and this pattern is a sequence of several`,
       canSetPattern(asked) ? phrase`${without}, or choose another ${asOption("pattern")}` : without,
@@ -592,10 +592,7 @@ function checkForRustbpe(pattern: compiledPatterns.ResolvedPattern, isTyped: boo
   };
   const other = asOption("compat", "cs336");
   if (sources.length > 1)
-    refuse(
-      "rustbpe takes one regular expression, and this pattern is a sequence of several",
-      phrase`use ${other}`,
-    );
+    refuse("rustbpe takes one regular expression, and this is a sequence of several", phrase`use ${other}`);
   if (patternForms.mayLeaveGaps(pattern))
     refuse(
       "it may leave text unmatched, and rustbpe drops such text",

@@ -17,9 +17,10 @@ export function check(input: trainingRecords.InputWeight): trainingRecords.Input
   // A decimal with at most six digits after the point is read as the double nearest to it. Dividing the whole number of
   // its millionths by `weightParts` gives the same double, so the comparison is exact.
   const isExact = Math.round(weight * weightParts) / weightParts === weight;
-  if (weight >= 0 && weight <= weightMax && isExact) return input;
+  const isInRange = typeof weight === "number" && weight >= 0 && weight <= weightMax;
+  if (isInRange && isExact) return input;
   throw usageError(
-    phrase`${asOption("weight")}: the weight of "${glob}" is ${weight}, but must be a number from 0 to 1,000,000`,
+    phrase`${asOption("weight")}: the weight of "${glob}" is ${weight}, but must ${isInRange ? "have at most six digits after the point" : "be a number from 0 to 1,000,000"}`,
     "give a number with at most six digits after the point, e.g. 3, 0.5 or 0.333333",
   );
 }

@@ -30,7 +30,7 @@ test("a tokenizer's file, or a plan, that is too deep or too large is refused, a
     truncateSync(join(home, "tok", name), 3 * 2 ** 30);
     const run = command("prune", "tok", "--text", "corpus.txt", "-n", "260", "-o", "out");
     expect(run.stderr).toContain(
-      `tok/${name}" has 3221225472 bytes; a file of a tokenizer may have at most 1073741824 bytes`,
+      `tok/${name}" has 3,221,225,472 bytes; a file of a tokenizer may have at most 1,073,741,824`,
     );
   }
   put(home, "plan.jsonl", `{"path":${deep}}`);

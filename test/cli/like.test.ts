@@ -454,7 +454,7 @@ test("unsupported tokenizers are refused, and nothing is written", () => {
     packed.gz            | 1 | "packed.gz" is packed with gzip
     plain --format gpt2  | 1 | --format gpt2: it cannot store the added token "<mask>", which is not a plain special token
     plain --format tiktoken | 1 | --format tiktoken:
-    plain -n 257         | 2 | --vocab-size 257 is too small
+    plain -n 257         | 2 | --vocab-size is 257, but must be
     plain -s <x> -s <x>  | 2 | special token "<x>" is given twice
     plain --bos <y>      | 2 | --bos "<y>" is not a special token
   `);

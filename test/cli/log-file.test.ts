@@ -43,7 +43,7 @@ test("the last line describes a failure: an error of the system or the command l
   const missing = join(home, "missing.txt");
   const cases = [
     [["train", missing, "-n", "270", "-o", output], 1, "missing.txt"],
-    [["train", corpus, "-n", "12", "-o", output], 2, "--vocab-size 12 is too small"],
+    [["train", corpus, "-n", "12", "-o", output], 2, "--vocab-size is 12, but must be at least 256"],
     [["train", corpus, "--vocab-sise", "300", "-o", output], 2, "unknown option --vocab-sise"],
     [["count", missing], 1, "missing.txt"],
     [["plan", missing], 1, "missing.txt"],

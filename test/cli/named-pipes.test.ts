@@ -49,7 +49,7 @@ test("a pipe of word counts may be named once only, and is copied if there is ro
   const limited = `ulimit -f 10; trap '' XFSZ; exec ${binary} count --counts ${counts}`;
   const { exitCode, stderr } = Bun.spawnSync(["bash", "-c", limited], { env });
   expect(stderr.toString()).toStartWith(
-    `bpe: error: "${counts}" is a pipe, and cannot be copied to $TMPDIR: the file would be larger than allowed\nhint: set TMPDIR`,
+    `bpe: error: "${counts}" is a pipe, and cannot be copied to the directory for temporary files: the file would be larger than allowed\nhint: set TMPDIR`,
   );
   expect(exitCode).toBe(1);
   expect(readdirSync(temporary)).toEqual([]);

@@ -29,9 +29,9 @@ const before = ["corpus.txt", "dangling", "file-link", "link", "sub"];
 
 describe("the directory of train", () => {
   const refused: [string, number, string][] = [
-    ["..", 1, '".." is not replaced: it contains "home" and 1 more'],
+    ["..", 1, '".." is not replaced: it contains files that no earlier training wrote: "home" and 1 more'],
     ["sub/../..", 1, "is not replaced"],
-    [".", 1, '"." is not replaced: it contains'],
+    [".", 1, '"." is not replaced: it contains files'],
     ["/", 1, '"/" is not replaced: it is a mount point'],
     ["/..", 1, "it is a mount point"],
     ["link", 1, '"link" is not replaced: it is a symbolic link'],

@@ -140,8 +140,8 @@ describe("--text-field and --input-format", () => {
       texts.txt --input-format jsonl | 1 | "texts.txt" line 1: not valid JSON
       texts.txt --input-format parquet | 1 | "texts.txt" is not a Parquet file
       texts.txt --input-format json | 1 | "texts.txt" record 1 is not a JSON object
-      - --input-format parquet | 2 | standard input is a stream, and Parquet cannot be read as a stream
-      /dev/null --input-format parquet | 1 | "/dev/null" is a stream, and Parquet cannot be read as a stream
+      - --input-format parquet | 2 | Parquet cannot be read from standard input
+      /dev/null --input-format parquet | 1 | Parquet cannot be read from "/dev/null", which is not a regular file
       texts.txt --include *.txt | 2 | --include selects files in directories
       tree --include *.csv | 1 | no file in "tree" matches --include *.csv
     `);
