@@ -496,7 +496,7 @@ static PyObject *model_decode(Model *self, PyObject *argument) {
     if (start == end) {
       PyErr_Format(self->error,
                    "id %S at position %zd is not in the vocabulary\n"
-                   "hint: give the tokenizer that the ids were made with; the ids of this one end at %ld",
+                   "hint: give the tokenizer that the ids were made with; the largest id of this tokenizer is %ld",
                    whole, i, (long)image->id_limit - 1);
       Py_DECREF(whole);
       goto failed;

@@ -125,25 +125,24 @@ def train(
         its size. When a tokenizer is extended, "+8000" is the number of new tokens.
     ``special_tokens``: Tokens that are never merged. A document ends wherever one occurs. The text of a
         special token is never counted, and it has an id of its own. Where several match, the longest wins.
-    ``special_tokens_first``: Special tokens get the first ids. The 256 bytes come after the special tokens,
-        in order, then merges: the layout of tekken.json. With ``compat`` huggingface, special tokens always
-        come first.
+    ``special_tokens_first``: Special tokens get the first ids. Then come the 256 bytes, in order, and then
+        the merges: the layout of tekken.json. With ``compat`` huggingface, special tokens always come first.
     ``special_tokens_file``: Special tokens from a file: one per line, or JSON. Each line is a special token,
-        as in ``special_tokens``. With both options, tokens come in the order in which you typed them. A JSON
-        file is a list of tokens, or a tokenizer.json, whose special tokens come in the order of their ids.
-        Empty lines are ignored. A line must not begin or end with white space; put a token that does into a
-        JSON list.
+        as in ``special_tokens``. If you give both options, tokens come in the order in which you typed them.
+        A JSON file is a list of tokens, or a tokenizer.json, whose special tokens come in the order of their
+        ids. Empty lines are ignored. A line must not begin or end with white space; put a token that does
+        into a JSON list.
     ``pattern``: How text is split: a name (cl100k, …; bpe help docs/size-and-pattern.md) or a regular
         expression. No token crosses a split. Default: gpt2.
     ``normalize``: Normalize text before it is split, e.g. NFC or NFKC,lowercase. Steps in order, separated by
         commas: NFC, NFD, NFKC, NFKD, lowercase. They apply to text between special tokens, in training and
         whenever the tokenizer encodes. Only tokenizer.json can store this, so other formats are not written.
-    ``compat``: Which trainer to match. Merges and ids are those of that trainer: it decides which of equally
-        frequent pairs is merged first, and whether text is read line by line. Special tokens in the text end
-        documents; HF's trainer learns from them as from other text, which needs ``special_tokens_as_text``.
-        Default: cs336.
-    ``min_frequency``: Stop when the most frequent pair occurs fewer times. Default: 1; with ``compat``
-        huggingface 0.
+    ``compat``: Which trainer to match. Merges and ids are those of that trainer: which of equally frequent
+        pairs is merged first, and whether text is read line by line. Special tokens in the text end
+        documents. HF's trainer learns from them as from other text: add ``special_tokens_as_text``. Default:
+        cs336.
+    ``min_frequency``: Stop when the most frequent pair occurs fewer times. Default: 1, or 0 with ``compat``
+        huggingface.
     ``max_token_length``: Longest token, in bytes. With ``compat`` huggingface, tokens of three bytes or more
         must be shorter than N. At least 1.
     ``whole_characters``: No token joins a whole character with a part of another. Two tokens are merged only
@@ -169,9 +168,9 @@ def train(
         roles, chat template, post-processor and tokenizer class come from an existing tokenizer, as in
         transformers' train_new_from_iterator. Explicit options take precedence. The order of ids, and which
         of equally frequent pairs is merged first, follow ``compat``; without it, they follow the
-        training.json of that tokenizer or, if it has none, huggingface. Added tokens that are not special get
-        ids after the size that you ask for. TOKENIZER is a path, or one of the names gpt2, gpt-4, gpt-4o,
-        llama3, llama4 and qwen3.
+        training.json of that tokenizer or, if it has none, ``compat`` huggingface. Added tokens that are not
+        special get ids after the size that you ask for. TOKENIZER is a path, or one of the names gpt2, gpt-4,
+        gpt-4o, llama3, llama4 and qwen3.
     ``whole_texts``: With ``compat`` huggingface: do not split text at line ends. HF's trainer reads files
         line by line, but texts from an iterator whole: a token may cross a line end, and special tokens in a
         text are plain text. With this option, every text or record is read whole.
@@ -210,9 +209,9 @@ def train(
         The command line and Python also accept image: tokenizer.image next to the others, which Python and C
         load instantly. If it is the only one named, all others that apply are also written. Default: all that
         apply.
-    ``ledger``: Write tokens.tsv: how often each token occurs. It has each token's occurrences when created
-        and at the end, and the two tokens that were merged into it. By default it is written if it is below 1
-        MB and ``formats`` is not given.
+    ``ledger``: Write tokens.tsv: how often each token occurs. The file has each token's occurrences when it
+        was created and at the end, and the two tokens that were merged into it. By default it is written if
+        it is below 1 MB and ``formats`` is not given.
     ``report``: Write charts, tables and tokens as one HTML page. The page starts with the findings, needs no
         network, and never runs code from the texts it shows.
     ``workers``: Number of threads. The main thread is one of them. The default is all cores that this process
@@ -222,8 +221,8 @@ def train(
         Default: 80 %.
     ``cache``: Keep word counts; count only what is new. The word counts of each file are kept in DIR. Files
         are identified by their content. Any number of runs can share the directory.
-    ``cache_limit``: With ``cache``: how large it may be, e.g. 10GB. The least recently used entries are
-        evicted first. Default: no limit.
+    ``cache_limit``: With ``cache``: its largest size, e.g. 10GB. The least recently used entries are evicted
+        first. Default: no limit.
     ``if_changed``: With ``cache``: do nothing if nothing changed. That is, if the tokenizer in the output was
         made from the same inputs with the same options.
     ``keep``: Keep the last N results that were replaced. They stay next to the output, as DIR.<UTC start of

@@ -1,7 +1,8 @@
 // Checks the arguments of the library's functions, because JavaScript does not check types.
 
 import { nearest, usageError } from "#runtime";
-import { describeValue, isPlainObject } from "./values.ts";
+import { describeMismatch } from "./schema.ts";
+import { isPlainObject } from "./values.ts";
 export type Kind = { readonly accepts: (value: unknown) => boolean; readonly name: string };
 
 const kind = (name: string, accepts: (value: unknown) => boolean): Kind => ({ name, accepts });
@@ -13,7 +14,7 @@ export const texts = kind("an array of strings", isListOf(isText));
 export const plainObject = kind("a plain object", isPlainObject);
 /** Throws a UserError unless the value is of this kind. `name` names the argument, as in `encode: text`. */
 export function check(name: string, value: unknown, { accepts, name: wanted }: Kind): void {
-  if (!accepts(value)) throw usageError(`${name} is ${describeValue(value)}: it must be ${wanted}`);
+  if (!accepts(value)) throw usageError(`${name} ${describeMismatch(value, wanted)}`);
 }
 
 /** Throws a UserError for a detached array, which would otherwise look empty. */
@@ -24,7 +25,7 @@ export function checkAttached(name: string, array: Uint8Array | Uint16Array | Ui
   } catch {
     throw usageError(
       `${name} is detached: its buffer was transferred or shrunk`,
-      "pass the array before you transfer it, or transfer a copy: array.slice()",
+      "call this before you transfer the array's buffer, or pass a copy of the array: array.slice()",
     );
   }
 }

@@ -2,6 +2,7 @@ import { UserError } from "#runtime";
 import * as ascii from "./ascii.ts";
 import { isInvisible } from "./escape.ts";
 import * as utf8 from "./utf8-characters.ts";
+import { showValue } from "./values.ts";
 
 // Parses JSON, or finds where values begin and end in its bytes. Values that are only found are not checked, so the
 // caller parses those that it needs.
@@ -97,18 +98,28 @@ export function parse(text: string, path: string): unknown {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new UserError(`"${path}" is not JSON: ${(error as Error).message}`);
+    throw new UserError(`"${path}" is not JSON: ${(error as Error).message}`, { hint: correctHint });
   }
   if (!isTooDeep(value)) return value;
-  throw new UserError(`"${path}" is nested too deeply: at most ${jsonLevelsMax} levels can be read`);
+  throw new UserError(
+    `"${path}" has lists and objects nested more than ${jsonLevelsMax} levels deep, the most that can be read`,
+  );
 }
 
-/** Returns the value as a JSON object, or throws a UserError that names the place. */
-export function objectAt(value: unknown, path: string, what: string): Record<string, unknown> {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new UserError(`"${path}": ${what} is missing or not an object`);
-  }
-  return value as Record<string, unknown>;
+/** The hint for a file with wrong content. */
+export const correctHint = "correct the file, or copy it again from where it came";
+
+/** Returns the value as a JSON object, or throws a UserError that names the place: `what`, or the file without it. */
+export function objectAt(value: unknown, path: string, what?: string): Record<string, unknown> {
+  if (typeof value === "object" && value !== null && !Array.isArray(value))
+    return value as Record<string, unknown>;
+  const problem = value === undefined ? "is missing" : `is ${showValue(value)}, but must be an object`;
+  throw new UserError(
+    what === undefined
+      ? `"${path}" contains ${showValue(value)}, but must contain a JSON object`
+      : `"${path}": ${what} ${problem}`,
+    { hint: correctHint },
+  );
 }
 
 /** JSON on one line, safe for a terminal: characters that match `isInvisible` become `\uNNNN`. */

@@ -1,4 +1,4 @@
-import { showValue } from "./values.ts";
+import { describeValue, showValue } from "./values.ts";
 
 // Checks data from outside. A check takes a value of unknown type, and returns it typed or throws a `Mismatch`, which
 // says what is wrong. The caller adds the name of the file.
@@ -15,6 +15,12 @@ export class Mismatch extends Error {
     super(value === undefined ? `it has no "${name}"` : `${what} ${showValue(value)}, ${wanted}`);
   }
 }
+
+/** Says what a value is and what it must be. A message has this after the name of the value's place. */
+export const describeMismatch = (value: unknown, wanted: string): string =>
+  value === undefined
+    ? `is missing; it must be ${wanted}`
+    : `is ${describeValue(value)}, but must be ${wanted}`;
 
 /** Checks a value. On a mismatch, calls `fail` with the reason; `fail` must throw. */
 export function checkOr<T>(check: Check<T>, value: unknown, fail: (what: string) => never): T {

@@ -58,9 +58,9 @@ export function readTrainingRecord(typed: string): RecordedTraining {
   const path = join(directory, recordedFiles.recordName);
   if (!files.isFile(path))
     throw new UserError(
-      `"${directory}" has no ${recordedFiles.recordName}, the record of a training, so there is nothing to repeat`,
+      `"${directory}" has no ${recordedFiles.recordName}, the record of a training, so there is nothing to verify`,
       {
-        hint: "to check a tokenizer without this record, use bpe doctor",
+        hint: "to check a tokenizer that has no such record, use bpe doctor",
       },
     );
   const json = recordedFiles.readJson(path);
@@ -77,18 +77,21 @@ export function readTrainingRecord(typed: string): RecordedTraining {
   const derived = ["pruned", "converted"].find((name) => name in json);
   if (derived !== undefined)
     refuse(
-      `is the record of a ${derived} tokenizer${made}, which bpe verify does not repeat`,
+      `is the record of a ${derived} tokenizer${made}, but bpe verify repeats only trainings`,
       "verify the tokenizer that it was made from",
     );
   if ("symbolCount" in json)
-    refuse(`is the record of merges over ids${made}, which bpe verify does not repeat`);
+    refuse(
+      `is the record of merges over ids${made}, but bpe verify repeats only trainings on text`,
+      "run that command again, and compare the files",
+    );
   const unknown = Object.keys(isPlainObject(json.options) ? json.options : {}).find(
     (name) => !knownOptions.includes(name),
   );
   if (unknown !== undefined)
     refuse(
       `has the option "${unknown}", which this version of bpe does not know`,
-      "verify it with a newer version",
+      "verify it with a newer version of bpe",
     );
   const record = schema.checkOr(recordFields, json, (what) => refuse(`is not a training record: ${what}`));
   if (record.inputs.some(hasLanguage) && !record.inputs.every(hasLanguage))
@@ -105,6 +108,6 @@ function directoryOf(typed: string): string {
   if (basename(typed) === recordedFiles.recordName) return dirname(typed);
   const hasRecord = files.isFile(join(dirname(typed), recordedFiles.recordName));
   throw new UserError(`"${typed}" is not a directory`, {
-    hint: `name the directory with ${recordedFiles.recordName}${hasRecord ? `: bpe verify ${shell.quoted(dirname(typed))}` : ""}`,
+    hint: `name the directory that contains ${recordedFiles.recordName}${hasRecord ? `: bpe verify ${shell.quoted(dirname(typed))}` : ""}`,
   });
 }

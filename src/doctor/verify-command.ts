@@ -34,13 +34,14 @@ export async function runVerify(invocation: Invocation, output: Output): Promise
   const { path, differences, inputs } = found;
   const isMissing = !filesOnly && inputs.some(({ place }) => place === null);
   if (differences.length > 0)
-    throw new UserError(`"${path}" is not verified: ${countNoun(differences.length, "difference")}`, {
-      hint: isMissing ? inputHint : undefined,
-    });
+    throw new UserError(
+      `"${path}" is not verified: stdout lists ${countNoun(differences.length, "difference")} from its record`,
+      { hint: isMissing ? inputHint : undefined },
+    );
   output.succeed([], { ...found });
 }
 
-const inputHint = phrase`if inputs were moved, say where they are with ${asOption("input", "OLD=NEW")}; to check only the files, use ${asOption("files-only")}`;
+const inputHint = phrase`if inputs were moved, say where they are with ${asOption("input", "OLD=NEW")}; to check only the tokenizer's files, use ${asOption("files-only")}`;
 
 /** Checks the files in a worker, because loading large tokenizers takes seconds without a yield. */
 async function checkInWorker(directory: string) {

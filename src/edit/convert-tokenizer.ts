@@ -70,9 +70,10 @@ export function convertingJob() {
 const refusalOf =
   ({ description }: TokenizerParts, format: string) =>
   (what: string): never => {
-    throw new UserError(`"${description.path}" cannot be converted to ${format}: ${what}`, {
-      hint: phrase`choose other formats with ${asOption("format")}`,
-    });
+    throw new UserError(
+      `"${description.path}" cannot be converted to ${format}, because the new tokenizer would differ: ${what}`,
+      { hint: phrase`choose formats other than ${format} with ${asOption("format")}` },
+    );
   };
 
 /** Throws a UserError if a token would get another id. */
@@ -85,7 +86,7 @@ function checkIds(before: TokenizerParts, after: TokenizerParts, format: string)
   for (let id = 0; id < limit; id++) {
     const isSame =
       Buffer.compare(tokenTables.bytesOf(before.tokens, id), tokenTables.bytesOf(after.tokens, id)) === 0;
-    if (!isSame && !hidden?.includes(id)) refuse(`id ${id} would become a different token`);
+    if (!isSame && !hidden?.includes(id)) refuse(`id ${id} would be a different token`);
   }
   const idsOf = (parts: TokenizerParts) =>
     JSON.stringify(
@@ -94,7 +95,7 @@ function checkIds(before: TokenizerParts, after: TokenizerParts, format: string)
         .map(({ id, content }) => [id, content])
         .sort(),
     );
-  if (idsOf(before) !== idsOf(after)) refuse("its special tokens would have different ids");
+  if (idsOf(before) !== idsOf(after)) refuse("its special tokens would not have the same ids");
 }
 
 /**
@@ -113,7 +114,7 @@ function checkSameCharacters(
     Buffer.compare(bytesOf(left), bytesOf(merges.left)) ||
     Buffer.compare(bytesOf(right), bytesOf(merges.right))
   )
-    refuse("its merges would differ");
+    refuse("its merges would not be the same");
   const beginningOf = ({ model, leadingSpaces, addsPrefixSpace }: TokenizerParts) => {
     const { characters, ...others } = model.beginning!;
     const ids = [...characters.ids].sort((a, b) => a - b);

@@ -208,12 +208,12 @@ const tooLargeError = (path: string, sizeBefore: number, size: number, smallestS
         : needsAll,
   });
 
-const needsAll = "none of its tokens can be removed";
+const needsAll = "none of its tokens can be removed, so use it as it is";
 
 const tooSmallError = (path: string, sizeBefore: number, size: number, smallestSize: number) =>
   new UserError(`"${path}" cannot have ${size} tokens: ${smallestSize} of its tokens cannot be removed`, {
     hint:
       smallestSize < sizeBefore
-        ? phrase`give a ${asOption("vocab-size")} of ${smallestSize} or more`
+        ? phrase`give a ${asOption("vocab-size")} from ${smallestSize} to ${sizeBefore - 1}`
         : needsAll,
   });

@@ -110,7 +110,7 @@ export function checkPruned(
 ): void {
   const refuse = (what: string): never => {
     throw new UserError(`"${before.description.path}" cannot be made smaller: in the new files, ${what}`, {
-      hint: "name another of the tokenizer's files, or convert it to a tokenizer.json first",
+      hint: "name another file of this tokenizer; if there is none, first make a tokenizer.json with bpe convert",
     });
   };
   if (describeCutting(before) !== describeCutting(after))
@@ -132,7 +132,7 @@ export function checkPruned(
         .sort((a, b) => a.id - b.id),
     );
   if (added(before, (id) => newIds[id]!) !== added(after, (id) => id)) {
-    refuse("the special tokens would differ");
+    refuse("the special tokens would not be the same as now");
   }
   const { reaches } = derivation.derive(after);
   const unreachable = reaches.indexOf(derivation.Reach.unreachable);

@@ -90,8 +90,8 @@ function placeWholes(
   }
   if (isInOrder || whole < 0) return;
   throw new UserError(
-    `"${description.path}" cannot be truncated: no merge makes the token "${escapeBytes(tokenTables.bytesOf(tokens, whole))}", and ids are not in the order of merges, so it is unknown when this token was learned`,
-    { hint: "use bpe prune, which keeps the tokens that a text needs most" },
+    `"${description.path}" cannot be truncated: no merge makes its token "${escapeBytes(tokenTables.bytesOf(tokens, whole))}", and its ids do not follow the order of merges, so which tokens came first is unknown`,
+    { hint: "use bpe prune instead, which keeps the tokens that a text needs most" },
   );
 }
 
@@ -162,7 +162,7 @@ function checkFirst(
     refuse(
       others[i] === undefined
         ? `it lacks the merge ${shown(first[i]!)}`
-        : `its merge ${i} is ${shown(others[i]!)}`,
+        : `its merge ${i + 1} is ${shown(others[i]!)}${first[i] === undefined ? "" : `, not ${shown(first[i]!)}`}`,
     );
   }
   checkWholes(big, small, refuse);
@@ -173,7 +173,7 @@ function checkWholes(big: TokenizerParts, small: TokenizerParts, refuse: Refuse)
   const more = wholesOf(small).find((text) => !wholes.has(text));
   if (more !== undefined)
     refuse(
-      `only a whole pretoken becomes its token ${shownToken(more)}, which is not so in "${big.description.path}"`,
+      `its token ${shownToken(more)} is used only for a whole pretoken, but not in "${big.description.path}"`,
     );
 }
 
@@ -227,9 +227,13 @@ export type Pieces = { readonly ids: Uint32Array; readonly starts: Uint32Array }
  * of `big`, or if the pieces of an id depend on the text.
  */
 export function piecesOfFirst(big: TokenizerParts, small: TokenizerParts): Pieces {
-  const { path } = big.description;
+  const refuse = (what: string): never => {
+    throw new UserError(`the ids of "${big.description.path}" cannot be truncated: ${what}`, {
+      hint: "encode the text again with the smaller tokenizer",
+    });
+  };
   if (!tokenTables.haveAllBytes(big.model.byteIds, big.tokens))
-    tokenizers.refuse(path, "its vocabulary lacks tokens for some bytes");
+    refuse("its vocabulary lacks tokens for some bytes");
   const { reaches } = checkFirstMerges(big, small);
   const merger = new WordMerger(small.model);
   const merged = (id: number) => merger.merge(tokenTables.bytesOf(big.tokens, id));
@@ -249,8 +253,7 @@ export function piecesOfFirst(big: TokenizerParts, small: TokenizerParts): Piece
       // If a text is not searched for added tokens, merges may also produce this token. In both cases, its piece must
       // be the same.
       if (isMade && merged(id)[0] !== smallId)
-        tokenizers.refuse(
-          path,
+        refuse(
           `its added token "${escapeBytes(tokenTables.bytesOf(big.tokens, id))}" is also the result of merges`,
         );
     } else if (isMade || reaches[id] === derivation.Reach.wholePretoken) ids.push(...merged(id));

@@ -1,4 +1,5 @@
 import { byteCharacters } from "#bytes";
+import { UserError } from "#runtime";
 import {
   derivation,
   TokenBytes,
@@ -16,7 +17,12 @@ import {
 export function vocabularyOf(parts: TokenizerParts, derivations = derivation.derive(parts)): Vocabulary {
   const { tokens, model, description } = parts;
   if (!tokenTables.haveAllBytes(model.byteIds, tokens))
-    tokenizers.refuse(description.path, "its vocabulary lacks tokens for some bytes");
+    throw new UserError(
+      `"${description.path}" cannot be converted: its vocabulary lacks tokens for some bytes`,
+      {
+        hint: "keep the tokenizer in its own format; bpe can encode with it",
+      },
+    );
   const { reaches, left, right, last } = derivations;
   const merged = Uint32Array.from(reaches.keys()).filter((id) => reaches[id] === derivation.Reach.merging);
   merged.sort((a, b) => last[a]! - last[b]!);

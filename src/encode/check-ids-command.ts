@@ -46,8 +46,10 @@ export async function runCheckIds({ files, options }: Invocation, output: Output
     await dataOutput.writeLines(linesOf(counts, places, parts, inputs.length > 1));
   if (noncanonicalCount > 0)
     throw new UserError(
-      `${groupDigits(noncanonicalCount)} of ${countNoun(documentCount, "document")} ${noncanonicalCount === 1 ? "has" : "have"} ids that differ from the encoding of the text`,
-      { hint: "check which tokenizer the ids were made with; to compare two, use bpe diff A B --text FILE" },
+      `${groupDigits(noncanonicalCount)} of ${countNoun(documentCount, "document")} ${noncanonicalCount === 1 ? "has" : "have"} ids other than those that encoding their text gives`,
+      {
+        hint: "give the tokenizer and options that made these ids; to compare tokenizers, use bpe diff A B --text FILE",
+      },
     );
   output.succeed(
     `canonical: ${countNoun(idCount, "id")} in ${countNoun(documentCount, "document")} are those that encoding gives`,

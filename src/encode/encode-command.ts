@@ -164,16 +164,16 @@ type AskedIds = Pick<
 
 /**
  * Returns the format and the names of the requested files of ids. Returns undefined for stdout, which receives decimal
- * numbers, and for a pipe, which receives raw ids.
+ * numbers, and for a pipe, which receives raw ids. `canPrint` says whether the command writes to stdout without `-o`.
  */
-export function idFilesOf(asked: AskedIds): AskedFiles | undefined {
+export function idFilesOf(asked: AskedIds, canPrint = true): AskedFiles | undefined {
   const { output, idsFormat, keepField: keptFields, ifChanged, documentEnd } = asked;
   if (output === undefined) {
     const given = ofFiles.find(([key]) => asked[key] !== undefined);
     if (given === undefined) return undefined;
     const name = idsFormat !== undefined ? "ids" : keptFields === undefined ? "ids.npy" : "ids.parquet";
     throw usageError(
-      phrase`${asOption(given[1].name)} is for a file of ids`,
+      phrase`${asOption(given[1].name)} is for files of ids, but without ${asOption("output", undefined, "o")} decimal ids go to stdout`,
       phrase`write the ids into a file, e.g. ${asOption("output", name, "o")}`,
     );
   }
@@ -181,7 +181,7 @@ export function idFilesOf(asked: AskedIds): AskedFiles | undefined {
   if (format === undefined) {
     throw usageError(
       phrase`${asOption("output", `"${output}"`)} does not say which format to write`,
-      phrase`end the name in .npy, .bin, .parquet or .ds, name an ${asOption("ids-format")}, or leave out ${asOption("output", undefined, "o")} for decimal ids on stdout`,
+      phrase`end the name in .npy, .bin, .parquet or .ds, or choose a format with ${asOption("ids-format")}${canPrint ? phrase`; for decimal ids on stdout, leave out ${asOption("output", undefined, "o")}` : ""}`,
     );
   }
   if (/(^|\/)$/.test(output))
@@ -191,7 +191,7 @@ export function idFilesOf(asked: AskedIds): AskedFiles | undefined {
     );
   if (format.name === "parquet" && asked.idType !== undefined)
     throw usageError(
-      phrase`${asOption("dtype")} is not for parquet, in which ids are always int32`,
+      phrase`${asOption("dtype")} has no effect on parquet: its ids are always int32`,
       phrase`leave out ${asOption("dtype")}`,
     );
   if (keptFields !== undefined) checkKept(keptFields, format);

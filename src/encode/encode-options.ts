@@ -33,7 +33,7 @@ export const idFiles = optionTables.of({
     rare: true,
     needs: {
       other: "shard-size",
-      hint: phrase`write shards, e.g. ${asOption("shard-size", "100M")}: what files were made from is recorded only for shards`,
+      hint: phrase`write shards, e.g. with ${asOption("shard-size", "100M")}; bpe records only for shards from which inputs it made them`,
     },
     description: "replace shards of other inputs or options, and damaged ones",
     details:

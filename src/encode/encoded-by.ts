@@ -12,7 +12,8 @@ export async function checkEncodedBy(parts: TokenizerParts, path: string): Promi
     (specialTokensAsText) => digestOfParts({ ...parts, specialTokensAsText }) === encodedBy,
   );
   if (isOwn) return;
-  throw new UserError(`"${path}" has ids of a different tokenizer than "${parts.description.path}"`, {
-    hint: `give the tokenizer that encoded the ids ("${manifestPath}" has its digest)`,
-  });
+  throw new UserError(
+    `"${path}" was encoded with a tokenizer other than "${parts.description.path}", as "${manifestPath}" says`,
+    { hint: "give the tokenizer that encoded these ids" },
+  );
 }

@@ -3,7 +3,7 @@ import { groupDigits } from "#bytes";
 import { corpusInputs, type Input, keptField, type Range, type tasks } from "#corpus";
 import { corpusEncoding } from "#encoding";
 import { idFormats, idWriters } from "#ids";
-import { asOption, assert, files, messages, phrase, UserError } from "#runtime";
+import { asOption, assert, files, type Message, messages, phrase, UserError } from "#runtime";
 import { fileChecksum, outputLock, stagedFile, trustedFiles, writtenPlaces } from "#store";
 import { digestOfParts, type TokenizerParts, tokenizers } from "#tokenizer";
 import {
@@ -70,9 +70,9 @@ export async function encodeIntoFiles(
   const plain = keptFields && inputs.find((input) => !corpusInputs.hasFields(input.format));
   if (plain !== undefined)
     throw new UserError(
-      phrase`"${plain.path}": ${asOption("keep-field")} is for records, and plain text has no fields`,
+      phrase`"${plain.path}" is read as plain text, which has no fields for ${asOption("keep-field")}`,
       {
-        hint: phrase`leave out ${asOption("keep-field")}; if the file has records, ${messages.ifHas("input-format", "state", "make a plan that states")} their format with ${asOption("input-format")}`,
+        hint: phrase`leave out ${asOption("keep-field")}; if the file has records, ${messages.ifHas("input-format", "name", "make a plan with")} their format${messages.ifHas("input-format", ": ", ": bpe plan ")}${asOption("input-format")}`,
       },
     );
   const withFields = keptFields === undefined ? inputs : inputs.map((input) => ({ ...input, keptFields }));
@@ -126,7 +126,9 @@ function refuseParts(
   if (part === undefined) return;
   throw new UserError(
     `a range of "${inputs[part.inputIndex]!.path}" may begin or end within a document, but files of the format ${name} contain whole documents`,
-    { hint: phrase`encode the range to a part, for bpe ids join: ${asOption("ids-format", "part")}` },
+    {
+      hint: phrase`encode the range with ${asOption("ids-format", "part")}, then join all parts with bpe ids join`,
+    },
   );
 }
 
@@ -397,20 +399,22 @@ async function manifestOf(options: IdFilesOptions, request: object): Promise<Man
   const path = manifestPathOf(options);
   const first = shardPaths(base, format, 0)[0]!;
   const isThere = files.stat(first) !== undefined;
-  const hint = `remove it and "${base}_*" to start over, or choose another name`;
+  const hint = `to start over, remove "${path}" and the files "${base}_*"; or choose another name`;
   if (files.stat(path) === undefined) {
     if (!isThere) return undefined;
-    throw new UserError(`"${first}" exists, but its manifest "${path}" does not`, {
-      hint: `remove "${base}_*", or choose another name`,
+    throw new UserError(`"${first}" exists, but "${path}", which would say what made it, does not`, {
+      hint: `remove the files "${base}_*", or choose another name`,
     });
   }
   let listed: ListedShards | undefined;
   try {
     const manifest = readManifest(path, hint);
     listed = { manifest, path, base, format, hint };
-    const differs = describeDifference(manifest.request, request);
+    const differs = describeDifference(manifest.request, request, [`in "${path}"`, "in this run"]);
     if (differs !== undefined)
-      throw new UnusableShards(`"${path}" belongs to a different run: ${differs}`, { hint });
+      throw new UnusableShards(phrase`"${path}" belongs to a run with other options or inputs: ${differs}`, {
+        hint,
+      });
     checkSizes(listed);
     await checkContents(listed, undefined, checking);
     return manifest;
@@ -441,17 +445,45 @@ function removeShards({ base, format, inputs }: IdFilesOptions, manifest: Manife
   trustedFiles.remove(`${base}.json`);
 }
 
-/** Describes the first difference between two requests; undefined if they are equal. */
-export function describeDifference(former: object, request: object): string | undefined {
+/**
+ * Describes the first difference between two requests; undefined if they are equal. `[there, here]` name the two
+ * requests.
+ */
+export function describeDifference(
+  former: object,
+  request: object,
+  [there, here]: readonly [string, string],
+): Message | undefined {
   // The keys of both requests are compared, because an option that was not given has no key.
-  for (const name of Object.keys({ ...former, ...request })) {
-    const [was, value] = [former, request].map((one) => (one as Record<string, unknown>)[name]);
+  for (const key of Object.keys({ ...former, ...request })) {
+    const [was, value] = [former, request].map((one) => (one as Record<string, unknown>)[key]);
     if (JSON.stringify(was) === JSON.stringify(value)) continue;
-    const isShort = typeof value !== "object" && typeof was !== "object";
-    return isShort ? `${name} was ${was ?? "none"}, but is ${value ?? "none"} here` : `${name} differs`;
+    const name = settingNames.get(key) ?? key;
+    const isShort = ![was, value].some((each) => typeof each === "object") && !hasDigest(key);
+    return isShort
+      ? phrase`${name} is ${String(was ?? "none")} ${there}, but ${String(value ?? "none")} ${here}`
+      : phrase`${name} differs`;
   }
   return undefined;
 }
+
+/** What users call the settings of a request. */
+const settingNames: ReadonlyMap<string, Message> = new Map<string, Message>([
+  ["tokenizer", "the tokenizer"],
+  ["format", asOption("ids-format")],
+  ["type", asOption("dtype")],
+  ["shardSize", asOption("shard-size")],
+  ["appendId", phrase`the id of ${asOption("append-token")}`],
+  ["documentEndId", phrase`the id of ${asOption("document-end")}`],
+  ["keptFields", asOption("keep-field")],
+  ["inputs", "the list of inputs, or the size or time of an input,"],
+  ["ranges", "the list of ranges"],
+  ["idLimit", "the size of the tokenizer"],
+  ["idType", "the type of ids that the tokenizer needs"],
+]);
+
+/** Whether a setting is a digest, which tells users nothing. */
+const hasDigest = (key: string) => key === "tokenizer";
 
 const keepFrom = (paths: readonly string[], read: readonly writtenPlaces.RunInput[]) =>
   new writtenPlaces.WrittenPlaces(
@@ -500,9 +532,16 @@ class OpenShard {
     this.documentCount += ends.length;
     const { name, idCountMax = Number.POSITIVE_INFINITY } = this.options.format;
     if (this.idCount <= idCountMax) return;
-    throw new UserError(`a file of the format ${name} can hold at most ${groupDigits(idCountMax)} ids`, {
-      hint: phrase`write several files: ${asOption("shard-size", "100M")}`,
-    });
+    throw new UserError(
+      `"${this.paths[0]}" would have more than ${groupDigits(idCountMax)} ids, the most that the format ${name} allows in a file`,
+      {
+        hint: messages.ifHas(
+          "shard-size",
+          phrase`write several files, e.g. with ${asOption("shard-size", "100M")}`,
+          "write .npy or .bin, which have no such limit",
+        ),
+      },
+    );
   }
 
   /** Publishes the files of a shard, the ids first. */

@@ -13,6 +13,6 @@ export function idOutputFile(path: string | undefined): string | undefined {
 export function checkHeadFits(path: string | undefined): void {
   if (path === undefined || !path.endsWith(".npy") || stagedFile.placeOfFile(path) !== null) return;
   throw new UserError(`"${path}" cannot be written: it is not a regular file`, {
-    hint: "name a regular file; to write to a pipe, use .bin, which has no header",
+    hint: "name a regular file; to write to a pipe, give the pipe a name that ends in .bin, a format without a header",
   });
 }

@@ -35,7 +35,7 @@ export async function runTrainIds(invocation: Invocation, output: Output): Promi
     const mergeCount = size.isMore ? size.count : size.count - alphabetSize;
     if (mergeCount >= 0) return mergeCount;
     throw usageError(
-      phrase`${asOption("vocab-size", size.count)} is too small: the input has ids up to ${groupDigits(alphabetSize - 1)}, so it must be at least ${groupDigits(alphabetSize)}`,
+      phrase`${asOption("vocab-size")} is ${groupDigits(size.count)}, but must be at least ${groupDigits(alphabetSize)}, because the input has ids up to ${groupDigits(alphabetSize - 1)}`,
       phrase`to learn 1,000 new tokens, use ${asOption("vocab-size", "+1000", "n")}`,
     );
   };
@@ -162,8 +162,8 @@ async function readAll(
   for await (const _ of idReaders.readSequences(path, binaryType, documents)) await yieldToEventLoop();
   if (documents.idMax < alphabetSize) return documents;
   throw new UserError(
-    `"${path}" contains the id ${documents.idMax}, but the tokenizer's alphabet ends at ${alphabetSize - 1}`,
-    { hint: "use a tokenizer that was trained on such ids" },
+    `"${path}" contains the id ${documents.idMax}, but the tokenizer was trained on ids up to ${alphabetSize - 1}`,
+    { hint: "give a tokenizer that bpe ids train made from ids like these" },
   );
 }
 

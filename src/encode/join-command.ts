@@ -12,11 +12,11 @@ import { joinParts } from "./join-parts.ts";
 export async function runJoinIds(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const asked = optionTables.readTyped(joinIdsOptions, invocation.options);
-  const idFiles = idFilesOf(asked);
+  const idFiles = idFilesOf(asked, false);
   if (idFiles === undefined || isPart(idFiles.format))
     throw usageError(
       phrase`${asOption("output", `"${asked.output}"`)} cannot store the joined parts`,
-      "write a file of ids, in another format than part, e.g. -o corpus.npy",
+      "write files of ids in a format other than part, e.g. -o corpus.npy",
     );
   await dataOutput.lockFiles(output, ...pathsToLock(idFiles));
   const partPaths = invocation.files.flatMap((path) =>
@@ -26,7 +26,7 @@ export async function runJoinIds(invocation: Invocation, output: Output): Promis
   );
   if (partPaths.length === 0)
     throw new UserError(`no file matches "${invocation.files.join('", "')}"`, {
-      hint: "check the path; parts are the NAME.json that bpe encode --ids-format part -o NAME wrote",
+      hint: "check the path; a part is the NAME.json that bpe encode --ids-format part -o NAME wrote",
     });
   const joined = await joinParts({
     ...{ planPath: asked.plan!, partPaths, files: idFiles, type: asked.idType, guard: stopping.onStop },

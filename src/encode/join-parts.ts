@@ -68,7 +68,7 @@ export async function joinParts(
   const keptFields = same.keptFields as AskedFiles["keptFields"];
   if (keptFields !== undefined && !asked.format.keepsFields)
     throw usageError(
-      phrase`the parts contain fields of ${asOption("keep-field")}, which only parquet can store, not ${asked.format.name}`,
+      phrase`the format ${asked.format.name} cannot store the fields that ${asOption("keep-field")} put into the parts`,
       phrase`give ${asOption("ids-format", "parquet")}`,
     );
   const request = () => ({
@@ -137,7 +137,9 @@ function openPart(path: string, plan: readonly planFile.Line[], planPath: string
     const line = lineOf.get(keyOf(input.path, startByte, endByte));
     if (line?.sizeBytes === input.sizeBytes) return line.index;
     throw new UserError(
-      `"${path}" contains bytes ${startByte} to ${endByte} of "${input.path}", which "${planPath}" does not contain`,
+      line === undefined
+        ? `"${path}" contains bytes ${startByte} to ${endByte} of "${input.path}", but no line of "${planPath}" does`
+        : `"${input.path}" has ${line.sizeBytes} bytes in "${planPath}", but ${input.sizeBytes} in "${path}"`,
       {
         hint: "give the plan that the parts were encoded from",
       },
@@ -161,12 +163,13 @@ function inOrder(parts: readonly Part[], plan: readonly planFile.Line[], planPat
   let line = 0;
   const missing = (end: number) => {
     const { path, start, end: endByte } = plan[line]!;
-    const [more, which] =
-      end - line > 1 ? [` and ${countNoun(end - line - 1, "more line")}`, "the first is "] : ["", ""];
+    const moreCount = end - line - 1;
+    const more =
+      moreCount > 0 ? `, nor the ${moreCount === 1 ? "line" : countNoun(moreCount, "line")} after it` : "";
     return new UserError(
-      `no part contains line ${line + 1}${more} of "${planPath}": ${which}bytes ${start} to ${endByte} of "${path}"`,
+      `no part contains line ${line + 1} of "${planPath}" (bytes ${start} to ${endByte} of "${path}")${more}`,
       {
-        hint: "encode the slice that contains this line, and pass its part",
+        hint: `encode ${moreCount > 0 ? "these lines" : "this line"} with bpe encode --ranges, and give that part, too`,
       },
     );
   };
@@ -176,16 +179,17 @@ function inOrder(parts: readonly Part[], plan: readonly planFile.Line[], planPat
       throw new UserError(
         `"${sorted[i - 1]!.path}" and "${part.path}" both contain line ${part.firstLine + 1} of the plan`,
         {
-          hint: "leave one of them out",
+          hint: "leave out one of the two parts; encode again the lines of the plan that are then in no part",
         },
       );
     line += part.asked.ranges.length;
     const [first, own] = [sorted[0]!, part].map(({ manifest }) => ({ ...manifest.request, ...apart }));
-    const differs = describeDifference(first, own!);
+    const differs = describeDifference(first, own!, [`in "${sorted[0]!.path}"`, `in "${part.path}"`]);
     if (differs !== undefined)
-      throw new UserError(`"${part.path}" belongs to a different run than "${sorted[0]!.path}": ${differs}`, {
-        hint: "encode all slices with the same tokenizer and options",
-      });
+      throw new UserError(
+        phrase`"${sorted[0]!.path}" and "${part.path}" were not encoded with the same tokenizer and options: ${differs}`,
+        { hint: "encode all lines of the plan with the same tokenizer and options" },
+      );
   }
   if (line < plan.length) throw missing(plan.length);
   checkWhole(plan, planPath);
@@ -247,7 +251,7 @@ async function writeParts(
       report((done += sizesBytes[0]!), total);
     }
     if (manifest.isOpen && path === parts.at(-1)!.path)
-      throw new UserError(`"${path}" ends within a document, and no part follows`, {
+      throw new UserError(`"${path}", the last part, ends within a document`, {
         hint: "encode this part again",
       });
   }

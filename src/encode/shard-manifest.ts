@@ -185,8 +185,11 @@ function openShardFile({ path: manifestPath, hint }: ListedShards, { path, sizeB
   const fd = files.tryRead(path, () => openIfThere(path));
   if (fd !== undefined && fstatSync(fd).size === sizeBytes) return fd;
   if (fd !== undefined) closeSync(fd);
-  const state = fd === undefined ? "is missing" : "has another size";
-  throw new UnusableShards(`"${path}" ${state}, but "${manifestPath}" lists it`, { hint });
+  const state =
+    fd === undefined
+      ? `is missing, but "${manifestPath}" lists it`
+      : `has not the size that "${manifestPath}" states`;
+  throw new UnusableShards(`"${path}" ${state}`, { hint });
 }
 
 function openIfThere(path: string): number | undefined {

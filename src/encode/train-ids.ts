@@ -42,7 +42,10 @@ export async function trainIds(options: TrainIdsOptions, report: Report): Promis
   const { mergeCountFor, compat, threadCount, budget, tellMemory, minFrequency, maxTokenLength } = options;
   const startMs = performance.now();
   const { sequences, documentCounts } = await readAll(options, report);
-  if (sequences.count === 0) throw new UserError("there is nothing to train on: the input contains no ids");
+  if (sequences.count === 0)
+    throw new UserError("there is nothing to train on: the input contains no ids", {
+      hint: "give files of ids; bpe train learns from text",
+    });
   const alphabetSize = sequences.idMax + 1;
   const words = wordsOf(sequences, alphabetSize);
   const limits = { mergeCount: mergeCountFor(alphabetSize), minFrequency, maxTokenLength };

@@ -3,7 +3,7 @@ import type { keptField } from "#corpus";
 import { type Pieces, piecesInFirst } from "#edit";
 import { idFormats, idReaders, idWriters } from "#ids";
 import { optionTables } from "#options";
-import { asOption, phrase, UserError, usageError, yieldToEventLoop } from "#runtime";
+import { asOption, files, phrase, UserError, usageError, yieldToEventLoop } from "#runtime";
 import type { writtenPlaces } from "#store";
 import { dataOutput, givenTokenizers, type Invocation, type Output, stopping } from "#terminal";
 import { checkEncodedBy } from "./encoded-by.ts";
@@ -114,9 +114,11 @@ function outputOf(
     if (named === undefined) return { path: idOutputFile(path) };
     throw usageError(
       found === undefined
-        ? phrase`${asOption("ids-format")} is for files with documents, but "${file}" contains ids without documents`
-        : phrase`${asOption("ids-format")} is for files of ids, but these ids go to stdout`,
-      found === undefined ? "leave it out" : "leave it out, or write the ids into a file: -o NAME",
+        ? phrase`${asOption("ids-format")} is for input in the formats of training programs, but ${files.nameOf(file!)} is not in one of them`
+        : phrase`${asOption("ids-format")} is for files of ids, but without ${asOption("output", undefined, "o")} decimal ids go to stdout`,
+      found === undefined
+        ? phrase`leave out ${asOption("ids-format")}; the output can be .npy, .bin or decimal ids on stdout`
+        : phrase`leave out ${asOption("ids-format")}, or write the ids into a file: ${asOption("output", "NAME", "o")}`,
     );
   }
   const own = found.format;
@@ -127,12 +129,14 @@ function outputOf(
       format === undefined
         ? phrase`${asOption("output", `"${path}"`)} does not say which format to write`
         : phrase`${asOption("output", `"${path}"`)} would be written as ${format.name}, which does not store where the documents of "${file}" end`,
-      phrase`to store where documents end, use ${asOption("ids-format", own.name)}; to write only the ids, ${asOption("ids-format", "bin")} or npy`,
+      own.hasDocuments
+        ? phrase`to store where documents end, use ${asOption("ids-format", own.name)}; to write only the ids, use ${asOption("ids-format", "bin")} or ${asOption("ids-format", "npy")}`
+        : phrase`use ${asOption("ids-format", own.name)} for the format of the input, or ${asOption("ids-format", "bin")} or ${asOption("ids-format", "npy")}`,
     );
   const { keptFields } = found;
   if (keptFields !== undefined && !format.keepsFields)
     throw usageError(
-      `${format.name} cannot store the fields that "${file}" contains`,
+      `the format ${format.name} cannot store the fields that "${file}" contains`,
       phrase`give ${asOption("ids-format", "parquet")}`,
     );
   return {
@@ -220,6 +224,7 @@ function cutIds(
 }
 
 const noPiece = (id: number, position: number) =>
-  new UserError(`no text is encoded to the id ${id} at position ${position}`, {
-    hint: phrase`give the tokenizer that encoded these ids: ${asOption("from", "PATH")}`,
-  });
+  new UserError(
+    phrase`the tokenizer of ${asOption("from")} never encodes text to the id ${id}, which the input has at position ${position}`,
+    { hint: phrase`give the tokenizer that encoded these ids: ${asOption("from", "PATH")}` },
+  );

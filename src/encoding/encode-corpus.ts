@@ -165,7 +165,7 @@ async function encodeTasks(
   budget.check(
     threads,
     mergeBytesOfMain * mergeCount + otherBytes,
-    workerCount === 1 ? undefined : phrase`use fewer workers (${asOption("workers", 1, "w")})`,
+    workerCount === 1 ? undefined : phrase`use fewer workers, e.g. ${asOption("workers", 1, "w")}`,
   );
   const textBytesMax = budget.shareBytes(workerCount);
   const bytesTotal = corpusInputs.totalBytesOf(inputs, ranges);
@@ -398,7 +398,7 @@ export class TaskEncoder implements taskRunner.ThreadJob<IdsPart, EncodedTask, u
       if (!(error instanceof NoMemory)) throw error;
       const place = `"${this.inputs[inputIndex]!.path}", at or after byte ${this.offsetByte}`;
       throw new UserError(phrase`${place}: ${error.parts.message}`, {
-        hint: phrase`${messages.raiseLimitOr}split long stretches that the pattern does not split${messages.orFewerWorkers}`,
+        hint: phrase`${messages.raiseLimitOr}shorten long stretches of text that the pattern does not split${messages.orFewerWorkers}`,
       });
     }
   }

@@ -1,10 +1,10 @@
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import { countNoun, formatSeconds, groupDigits, spacesWithSigns } from "#bytes";
 import { type differences, type evaluations, findings } from "#evaluation";
-import { recordFiles, renumberingTables } from "#formats";
+import { recordFiles, renumberingTables, tokenizerFiles } from "#formats";
 import { kinds, optionTables } from "#options";
 import { reportFiles } from "#reports";
-import { asOption, machine, phrase, shell, usageError } from "#runtime";
+import { asOption, machine, phrase, shell, type UserError, usageError } from "#runtime";
 import { ScratchDirectory } from "#store";
 import { dataOutput, type Invocation, type Output, stopping, styling, summaryRows } from "#terminal";
 import { piecesText } from "./eval-text.ts";
@@ -30,13 +30,7 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
   const scratch = new ScratchDirectory();
   stopping.onStop(() => scratch.remove());
   const [a, b, ...more] = await openTokenizers(invocation.files, asked, budget, output);
-  if (a === undefined || b === undefined || more.length > 0) {
-    const sized = [a, b].find((one) => one !== undefined && !invocation.files.includes(one.path));
-    throw usageError(
-      `diff compares two tokenizers, but ${sized === undefined ? "one of these directories" : `"${dirname(sized.path)}"`} contains several sizes`,
-      `name the directory of one size, e.g. ${sized?.path ?? "tokenizer/32000"}`,
-    );
-  }
+  if (a === undefined || b === undefined || more.length > 0) throw notTwo(invocation.files, [a, b]);
   const reading = { ...asked, trained: recordFiles.readReading([a.path, b.path]) };
   const { texts } = await openTexts(typedTexts, reading, scratch, output);
   const { difference, characters } = await compareTokenizers(
@@ -79,6 +73,24 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
     differentWords: difference.text?.differentWords ?? null,
     elapsedMs: Math.round(elapsedMs),
   });
+}
+
+/** Returns the error for a directory that contains tokenizers of several sizes. `opened` are the first two tokenizers. */
+function notTwo(
+  files: readonly string[],
+  opened: readonly (evaluations.NamedTokenizer | undefined)[],
+): UserError {
+  const named = files.map((typed) => kinds.readNamed("", typed).path);
+  const sized = opened.find(
+    (one) =>
+      one !== undefined &&
+      !named.includes(one.path) &&
+      tokenizerFiles.sizesIn(dirname(one.path)).includes(basename(one.path)),
+  );
+  return usageError(
+    `diff compares two tokenizers, but ${sized === undefined ? "one of these directories" : `"${dirname(sized.path)}"`} contains several sizes`,
+    `name the directory of one size, e.g. ${sized?.path ?? "tokenizer/32000"}`,
+  );
 }
 
 /** Returns the file of `--pieces`. It cannot be standard output, where the difference goes. */

@@ -137,13 +137,13 @@ function readView(asked: AskedEvaluation, textCount: number): EvaluationView {
     );
   if (measures.has("parity") && textCount < 2)
     throw usageError(
-      phrase`${asOption("measure", "parity")} compares texts, and there is only one`,
-      phrase`add another ${asOption("text")}`,
+      phrase`${asOption("measure", "parity")} compares texts, but only one text is given`,
+      phrase`give a second text: ${asOption("text", "NAME=FILE")}`,
     );
   const { wordCount = 0 } = asked;
   if (wordCount > costliestMax)
     throw usageError(
-      phrase`${asOption("words")}: ${wordCount} is too large, it must be at most ${costliestMax}`,
+      phrase`${asOption("words")} is ${groupDigits(wordCount)}, but must be at most ${costliestMax}`,
     );
   return { measures: [...measures], wordCount };
 }
@@ -155,7 +155,7 @@ function checkTerm(place: Message, term: string, exitCode: number): void {
   const byteCount = Buffer.byteLength(term);
   if (byteCount <= termBytesMax) return;
   throw new UserError(
-    phrase`${place}: the term has ${groupDigits(byteCount)} bytes; the limit is ${groupDigits(termBytesMax)}`,
+    phrase`${place}: the term has ${groupDigits(byteCount)} bytes, but must have at most ${groupDigits(termBytesMax)}`,
     { hint: phrase`give a word or a phrase; for longer texts, use ${asOption("text")}`, exitCode },
   );
 }
@@ -166,7 +166,7 @@ function readTerms({ termsFile: file, terms: typed = [] }: AskedEvaluation): str
   if (typed.includes(""))
     throw usageError(
       phrase`${asOption("term")} is empty`,
-      phrase`give it a text, e.g. ${asOption("term", "glucose")}`,
+      phrase`give a word or a phrase, e.g. ${asOption("term", "glucose")}`,
     );
   for (const term of typed) checkTerm(asOption("term"), term, exitCode.usage);
   for (const [i, line] of lines.entries())

@@ -27,18 +27,15 @@ export async function runExplain({ files, options }: Invocation, output: Output)
   if (asked.onlyPieces) {
     const whole = text === "-" ? await Bun.stdin.bytes() : new TextEncoder().encode(text);
     if (!isUtf8(whole))
-      throw usageError(
-        "the text on stdin is not UTF-8",
-        "convert it to UTF-8: JSON can contain only Unicode",
-      );
+      throw usageError("the text on stdin is not UTF-8", "convert the text to UTF-8, e.g. with iconv");
     const pieces = textPieces.of(await opened(), whole);
     return dataOutput.writeJson(pieces.map((piece) => Buffer.from(piece).toString()));
   }
   const bytes = new TextEncoder().encode(text);
   if (bytes.length > textBytesMax) {
     throw usageError(
-      `the text has ${groupDigits(bytes.length)} bytes; explain takes at most ${groupDigits(textBytesMax)}`,
-      "give it a word or a sentence; bpe encode takes any file",
+      `the text has ${groupDigits(bytes.length)} bytes, but bpe explain takes at most ${groupDigits(textBytesMax)}`,
+      "give a word or a sentence; to encode long texts, use bpe encode",
     );
   }
   const parts = await opened();

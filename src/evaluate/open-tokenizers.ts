@@ -15,7 +15,7 @@ export async function openTokenizers(
   output: Output,
 ): Promise<evaluations.NamedTokenizer[]> {
   const named = files
-    .map((typed) => kinds.readNamed("a tokenizer", typed))
+    .map((typed) => kinds.readNamed("the tokenizer", typed))
     .map(findNamed)
     .flatMap(expandSizes);
   const names = uniqueNames(named, givenTokenizers.nameOf);
@@ -23,7 +23,10 @@ export async function openTokenizers(
     named.some((other, j) => j < i && names.get(other) === names.get(one)),
   );
   if (twice !== undefined) {
-    throw usageError(`two tokenizers are called "${names.get(twice)}"`, "give each a name: NAME=PATH");
+    throw usageError(
+      `two tokenizers are called "${names.get(twice)}"`,
+      "give one of them another name: NAME=PATH",
+    );
   }
   const { pattern, specialTokens, specialTokensAsText } = await givenTokenizers.readSupplements(asked);
   const tokenizers: evaluations.NamedTokenizer[] = [];

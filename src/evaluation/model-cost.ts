@@ -145,8 +145,8 @@ export function readShape(
 /** Makes an error about the option, or about the file that it names. */
 type Refuse = (what: string, hint?: Message) => UserError;
 
-const example = phrase`e.g. ${asOption("model", "d=4096,layers=32,ffn=14336,heads=32,kv_heads=8")}, or the path of a config.json`;
-const giveNumbers = phrase`give its numbers instead, e.g. ${asOption("model", "d=4096,layers=32")}; bpe help docs/evaluate.md has the names`;
+const example = phrase`give the numbers of a model, e.g. ${asOption("model", "d=4096,layers=32,ffn=14336,heads=32,kv_heads=8")}, or the path of a config.json`;
+const giveNumbers = phrase`give the model's numbers instead, e.g. ${asOption("model", "d=4096,layers=32")}; bpe help docs/evaluate.md lists their names`;
 
 function readPair(pair: string, refuse: Refuse, given: Given): void {
   const [, typed = "", text = ""] = /^\s*([^=]*?)\s*(?:=\s*(.*?)\s*)?$/s.exec(pair) ?? [];

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { byteCharacters, escapeBytes, showValue } from "#bytes";
+import { byteCharacters, escapeBytes, json, schema, showValue } from "#bytes";
 import { asOption, assert, exitCode, host, phrase, UserError } from "#runtime";
 import type { AddedToken } from "#text";
 import {
@@ -49,9 +49,10 @@ export function scanParsed(
   merges.forEach(([left, right], rank) => {
     const unknown = [left, right, left + right].find((token) => !Object.hasOwn(ids, token));
     if (unknown === undefined) return;
-    throw new UserError(`"${path}": merge ${rank} needs the token ${showValue(unknown)}, which has no id`, {
-      hint: "take the vocabulary and the merges from the same tokenizer",
-    });
+    throw new UserError(
+      `"${path}": merge ${rank + 1} needs the token ${showValue(unknown)}, which is not in the vocabulary`,
+      { hint: "take the vocabulary and the merges from the same tokenizer" },
+    );
   });
   const scanned = scanTokenizerJson(
     new TextEncoder().encode(JSON.stringify({ model: { vocab: ids, merges } })),
@@ -169,7 +170,8 @@ export function checkIds(entries: Record<string, unknown>, path: string): Record
     checkId(entries[token], token, path);
     if (!token.isWellFormed())
       throw new UserError(
-        `"${path}": the token ${showValue(token)} has half a surrogate pair, which is not text`,
+        `"${path}": the token ${showValue(token)} has half of a surrogate pair, which is not a character`,
+        { hint: json.correctHint },
       );
   }
   return entries as Record<string, number>;
@@ -179,13 +181,15 @@ export function checkIds(entries: Record<string, unknown>, path: string): Record
 export function checkId(id: unknown, token: string, path: string): number {
   if (typeof id !== "number" || !Number.isInteger(id) || id < 0) {
     throw new UserError(
-      `"${path}": the id of ${showValue(token)} is ${showValue(id)}; an id must be a whole number of 0 or more`,
+      `"${path}": the id of ${showValue(token)} ${schema.describeMismatch(id, "a whole number of 0 or more")}`,
+      { hint: json.correctHint },
     );
   }
   if (id >= tokenTables.idLimitMax) {
-    throw new UserError(`"${path}": the id ${id} of ${showValue(token)} is too large`, {
-      hint: `give it an id below ${tokenTables.idLimitMax}`,
-    });
+    throw new UserError(
+      `"${path}": the id of ${showValue(token)} is ${id}, but must be below ${tokenTables.idLimitMax}`,
+      { hint: "give this token a smaller id" },
+    );
   }
   return id;
 }
@@ -205,7 +209,7 @@ export function checkOwnIds(
     if (other !== undefined)
       throw new UserError(
         `"${path}": the special tokens ${showValue(other)} and ${showValue(content)} have the same id, ${id}`,
-        { hint: "give each an id of its own" },
+        { hint: "give each of these tokens an id of its own" },
       );
     byId.set(id, content);
   }
@@ -215,8 +219,8 @@ export function checkOwnIds(
     const bytes = typeof key === "string" ? (byteCharacters.decode(key) ?? Buffer.from(key)) : key;
     if (Buffer.compare(Buffer.from(content), bytes) === 0) continue;
     throw new UserError(
-      `"${path}": the special token ${showValue(content)} has the id ${id} of the token "${escapeBytes(bytes)}"`,
-      { hint: "give it an unused id" },
+      `"${path}": the special token ${showValue(content)} has the id ${id}, which is the id of the token "${escapeBytes(bytes)}"`,
+      { hint: "give the special token an id that no other token has" },
     );
   }
 }
@@ -225,8 +229,8 @@ export function checkOwnIds(
 export function refuseOptions(name: string, { pattern, specialTokens = [] }: tokenizers.LoadOptions): void {
   if (pattern === undefined && specialTokens.length === 0) return;
   const given = asOption(pattern !== undefined ? "pattern" : "special-token");
-  throw new UserError(phrase`${given} is stored in ${name}, so it cannot be given as an option`, {
-    hint: "leave it out: only a vocab.json or a rank file needs it",
+  throw new UserError(phrase`${given} cannot be given, because ${name} contains this setting`, {
+    hint: phrase`leave out ${given}: it is only for a vocab.json or a rank file`,
     exitCode: exitCode.usage,
   });
 }

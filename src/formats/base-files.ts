@@ -26,15 +26,21 @@ export async function readBase(path: string): Promise<BaseFiles> {
   if (sources.length > 0) return { sources, companions: readCompanionFiles(path) };
   const only = await tokenizerFiles.readSource(all[0]!, "usual");
   if (only.code.extend !== undefined) return { sources: [only], companions: [] };
-  const { name, written } = only.format;
-  const why =
-    written === undefined
-      ? `the format ${name} can only be made from other files`
-      : `a ${name}.json fixes the size of its vocabulary`;
-  throw new UserError(`"${only.path}" cannot be extended: ${why}`, {
-    hint: "give the tokenizer.json of the same tokenizer; bpe convert makes one",
-  });
+  const [why, hint] = refusals[only.format.name] ?? ["its format cannot be extended", convertHint];
+  throw new UserError(`"${only.path}" cannot be extended: ${why}`, { hint });
 }
+
+const convertHint = "extend the tokenizer.json of the same tokenizer; bpe convert makes one";
+
+/** Why files of some formats cannot be extended, and what to do. */
+const refusals: Readonly<Record<string, readonly [why: string, hint: string]>> = {
+  tekken: ["a tekken.json fixes the size of its vocabulary", convertHint],
+  sentencepiece: [
+    "SentencePiece models can only be read",
+    "train a tokenizer of your own, or extend a byte-level one",
+  ],
+  image: ["it is an image of a tokenizer", "extend the tokenizer that the image was made from"],
+};
 
 export type BaseFiles = {
   readonly sources: readonly tokenizerFiles.Source[];

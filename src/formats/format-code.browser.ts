@@ -14,6 +14,10 @@ export const formatCode = {
   gguf: async () => gguf,
   sentencepiece: async () => sentencepiece,
   image: () =>
-    Promise.reject(new UserError("tokenizer images cannot be read in a browser: load the tokenizer.json")),
+    Promise.reject(
+      new UserError("tokenizer images cannot be read in a browser", {
+        hint: "load the tokenizer.json of the same tokenizer",
+      }),
+    ),
   tekken: async () => tekken,
 };

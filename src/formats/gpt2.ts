@@ -105,9 +105,9 @@ function refuseLearnedTokens(
   for (const [token, id] of vocab) {
     if (token.length === 1 || addedIds.has(id)) continue;
     throw new UserError(
-      `"${path}" is empty, but the vocabulary has ${showValue(token)}, which a merge makes`,
+      `"${path}" is empty, but the vocabulary has the token ${showValue(token)}, which only a merge can make`,
       {
-        hint: "copy the file again; a tokenizer without merges has a merges.txt with the line #version: 0.2",
+        hint: "copy this file again; the merges.txt of a tokenizer without merges has the line #version: 0.2",
       },
     );
   }
@@ -145,7 +145,7 @@ function readMergeLines({ path, bytes }: SourceFile): [string, string][] {
     const parts = line.replace(/\r$/, "").split(" ");
     if (parts.length !== 2)
       throw new UserError(
-        `"${path}": line ${i + 1} is ${showValue(line)}, not two tokens separated by a space`,
+        `"${path}": line ${i + 1} is ${showValue(line)}, but must be two tokens separated by a space`,
         { hint: "correct this line, or copy the file again" },
       );
     merges.push([parts[0]!, parts[1]!]);

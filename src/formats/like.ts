@@ -40,7 +40,7 @@ export async function readLikeFrom(
     if (known.has(token as string)) return 0;
     throw new UserError(
       `"${path}": its post-processor or padding uses ${showValue(token)}, which is not among its added tokens`,
-      { hint: "add it to added_tokens in its tokenizer.json, or name another tokenizer" },
+      { hint: "add this token to added_tokens in its tokenizer.json, or name another tokenizer" },
     );
   };
   // Checks the file now, because otherwise the training would fail at its end.
@@ -158,7 +158,7 @@ async function publishedLike(path: string): Promise<modelSettings.Like | undefin
   const named = Object.entries<namedPatterns.NamedPattern>(patterns);
   if (!named.some(([name, { aliases = [] }]) => [name, ...aliases].includes(path))) return undefined;
   throw usageError(
-    phrase`${asOption("like", path)}: this is the name of a pattern, not of a known tokenizer`,
-    phrase`${asOption("pattern", path)} sets the pattern; known tokenizers are ${publishedTokenizers.map(({ names }) => names[0]).join(", ")}; or give a path`,
+    phrase`${asOption("like", path)} names a pattern, not a known tokenizer`,
+    phrase`for the pattern alone, give ${asOption("pattern", path)}; for a tokenizer, give its path, or one of ${publishedTokenizers.map(({ names }) => names[0]).join(", ")}`,
   );
 }

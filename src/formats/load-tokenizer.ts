@@ -32,7 +32,10 @@ export function fileOf(path: string): TokenizerFile {
       hint: "use it with bpe ids encode, bpe ids decode or bpe ids inspect",
     });
   }
-  if (!stats.isDirectory() && !stats.isFile()) throw new UserError(`"${path}" is not a regular file`);
+  if (!stats.isDirectory() && !stats.isFile())
+    throw new UserError(`"${path}" is not a regular file`, {
+      hint: "name a tokenizer directory, or copy the tokenizer into a regular file",
+    });
   return fileAt(stats.isFile() ? path : findFirstTokenizer(path));
 }
 
@@ -43,7 +46,7 @@ function findFirstTokenizer(path: string): string {
   const sizes = readRecordedSizes(inside(recordName));
   if (sizes !== undefined) {
     throw new UserError(`"${path}" contains tokenizers of ${sizes.length} sizes: ${sizes.join(", ")}`, {
-      hint: `name one of them, e.g. "${inside(String(sizes.at(-1)))}"`,
+      hint: `name the directory of one size, e.g. "${inside(String(sizes.at(-1)))}"`,
     });
   }
   throw new UserError(`"${path}" contains no tokenizer`, {
@@ -133,8 +136,8 @@ function fileAt(path: string): TokenizerFile {
   }
   const named = formats.all.find(({ suffix }) => suffix !== undefined && path.endsWith(suffix));
   if (named !== undefined) return isOf(named);
-  throw new UserError(`"${path}" is not a known kind of tokenizer`, {
-    hint: "the supported kinds are tokenizer.json, vocab.json with merges.txt, tiktoken's rank files, SentencePiece's tokenizer.model and tekken.json",
+  throw new UserError(`"${path}" is not a tokenizer of a known kind`, {
+    hint: "name a tokenizer.json, a vocab.json with merges.txt next to it, a rank file of tiktoken, a tokenizer.model of SentencePiece or a tekken.json",
   });
 }
 

@@ -18,9 +18,7 @@ export function parse(path: string) {
   };
   const jsonOf = (name: string): json.JsonObject | null => {
     const [text, file] = [textOf(name), companions.get(name)];
-    return text === undefined
-      ? null
-      : json.objectAt(json.parse(text, file!.path), file!.path, "what is in it");
+    return text === undefined ? null : json.objectAt(json.parse(text, file!.path), file!.path);
   };
   const [own, map] = [jsonOf("tokenizer_config.json"), jsonOf("special_tokens_map.json")];
   // A configuration with `added_tokens_decoder` is newer than the map, and replaces it.

@@ -66,7 +66,7 @@ export function find(typed: string): Found {
       checkRanks(path, known.encoding as keyof typeof rankSums);
       return { name: typed, path };
     }
-    throw notFoundError(typed, `download it, and pass the file: curl -LO ${url}`);
+    throw notFoundError(typed, `download the tokenizer with curl -LO ${url}, and name that file`);
   }
   // A name with the ending of a tokenizer's file is a path, not a model.
   const isModel = /^\w[\w.-]*\/[\w.-]+(?<!\.(json|tiktoken|model|txt))$/.test(repository!);
@@ -79,7 +79,7 @@ export function find(typed: string): Found {
 
 const notFoundError = (typed: string, hint: string) =>
   new UserError(
-    `"${typed}": no such file or directory, and no tokenizer of that name in this machine's caches`,
+    `"${typed}": no such file or directory, and no tokenizer of that name in the caches of tiktoken and Hugging Face`,
     {
       hint,
     },
@@ -102,7 +102,7 @@ function ranksInCache(url: string): string | undefined {
 function checkRanks(path: string, encoding: keyof typeof rankSums): void {
   if (host.createSha256().update(files.readBytes(path)).digest("hex") === rankSums[encoding]) return;
   throw new UserError(`"${path}", tiktoken's copy of ${encoding}, is not the published file`, {
-    hint: "remove it, and download it again",
+    hint: `remove this file; in Python, tiktoken.get_encoding("${encoding}") downloads it again`,
   });
 }
 

@@ -57,7 +57,9 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
   let addsPrefixSpace = false;
   steps.forEach((step, i) => {
     schema.checkOr(stepFlags, step, (what) => {
-      throw new UserError(`"${path}": the pre-tokenizer ${showValue(step.type)} cannot be read: ${what}`);
+      throw new UserError(`"${path}": the pre-tokenizer ${showValue(step.type)} cannot be read: ${what}`, {
+        hint: json.correctHint,
+      });
     });
     switch (step.type) {
       case "ByteLevel":
@@ -137,7 +139,10 @@ function flatten(value: unknown, path: string): Record<string, unknown>[] {
   const inner = step.pretokenizers;
   if (!Array.isArray(inner))
     throw new UserError(
-      `"${path}": the pretokenizers of a Sequence are ${showValue(inner)}, which is not a list`,
+      `"${path}": the pretokenizers of a Sequence are ${showValue(inner)}, but must be a list`,
+      {
+        hint: json.correctHint,
+      },
     );
   return inner.flatMap((part) => flatten(part, path));
 }
@@ -147,7 +152,8 @@ function readSplit(step: Record<string, unknown>, path: string): string {
   const source = typeof pattern.String === "string" ? escapeLiteral(pattern.String) : pattern.Regex;
   if (typeof source !== "string")
     throw new UserError(
-      `"${path}": the pattern of a Split is ${showValue(pattern)}, without a text as String or Regex`,
+      `"${path}": the pattern of a Split is ${showValue(pattern)}, but must be {"String": "…"} or {"Regex": "…"}`,
+      { hint: json.correctHint },
     );
   if (step.behavior === "Isolated") return source;
   const isNullable = inFile(path, () => loadCompiler().canMatchNothing(source));

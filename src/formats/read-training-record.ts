@@ -48,7 +48,7 @@ export function read(path: string): RecordedTraining | null {
   if (typeof root !== "object" || root === null || !("files" in root || "options" in root)) return null;
   const { files: listed, options } = schema.checkOr(recordFields, root, (what) => {
     throw new UserError(`"${recordPath}" is not a training record: ${what}`, {
-      hint: phrase`move it away, or train into a new directory; without it, a rank file needs ${asOption("pattern")} and ${asOption("special-token")}`,
+      hint: phrase`move this file away, or train again; without it, a rank file needs ${asOption("pattern")} and ${asOption("special-token")}`,
     });
   });
   if (!listed.includes(basename(path))) return null;

@@ -60,9 +60,9 @@ export function rename(file: SourceFile, names: Names): SourceFile {
     const old = [...names.keys()].find((text) => template.includes(text));
     if (old === undefined) return;
     throw new UserError(
-      phrase`"${path}": the chat template writes "${old}", which ${asOption("rename")} changes`,
+      phrase`"${path}": the chat template contains the token "${old}", which ${asOption("rename")} would change`,
       {
-        hint: "change this token in the template first",
+        hint: "first change this token in the chat template",
       },
     );
   };

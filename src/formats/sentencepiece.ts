@@ -256,7 +256,7 @@ export const sentencepiece: TokenizerFormat = {
   spell,
   prune: ([{ path }]) => {
     throw new UserError(`"${path}" cannot be pruned: SentencePiece models can only be read`, {
-      hint: "convert it to a tokenizer.json with bpe convert, and prune that",
+      hint: "convert the model to a tokenizer.json with bpe convert, and prune that file",
     });
   },
 };

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { json, showValue, utf8 } from "#bytes";
+import { json, schema, showValue, utf8 } from "#bytes";
 import { namedPatterns, type patternForms, patterns } from "#pattern";
 import { asOption, host, type Message, messages, phrase, UserError } from "#runtime";
 import { type AddedToken, cuttings } from "#text";
@@ -27,7 +27,7 @@ import { obstacle as obstacleOfRanks } from "./tiktoken.ts";
  */
 function read([{ path, bytes }]: SourceFiles, options: tokenizers.LoadOptions): TokenizerParts {
   refuseOptions("tekken.json", options);
-  const root = json.objectAt(json.parse(utf8.decode(bytes), path), path, "the tokenizer");
+  const root = json.objectAt(json.parse(utf8.decode(bytes), path), path);
   const config = json.objectAt(root.config, path, "config");
   const size = numberAt(config, "default_vocab_size", { max: tokenTables.idLimitMax, path });
   const specialCount = numberAt(config, "default_num_special_tokens", {
@@ -36,7 +36,8 @@ function read([{ path, bytes }]: SourceFiles, options: tokenizers.LoadOptions): 
   });
   const controlTokens = readSpecials(root.special_tokens, { specialCount, version: config.version, path });
   const tokens = readVocab(root.vocab, { count: size - specialCount, firstId: specialCount, path });
-  if (typeof config.pattern !== "string") throw new UserError(`"${path}": config has no pattern`);
+  if (typeof config.pattern !== "string")
+    throw damaged(path, `config.pattern ${schema.describeMismatch(config.pattern, "text")}`);
   const sources = [config.pattern];
   checkTakesAll(sources, path);
   const encoder = new TextEncoder();
@@ -78,24 +79,31 @@ function numberAt(
 ): number {
   const value = config[name];
   if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value > max) {
-    throw new UserError(`"${path}": ${name} is ${showValue(value)}, not a whole number up to ${max}`);
+    throw damaged(
+      path,
+      `config.${name} ${schema.describeMismatch(value, `a whole number from 0 to ${max}`)}`,
+    );
   }
   return value;
 }
+
+const damaged = (path: string, what: string) =>
+  new UserError(`"${path}": ${what}`, { hint: json.correctHint });
 
 /** Reads the first `count` tokens of the list, in the order of ranks. */
 function readVocab(
   value: unknown,
   { count, firstId, path }: { count: number; firstId: number; path: string },
 ): encodingModels.PackedTokens {
-  if (!Array.isArray(value) || value.length < count) {
-    throw new UserError(`"${path}": vocab is not a list of ${count} tokens`);
-  }
+  if (!Array.isArray(value)) throw damaged(path, `vocab ${schema.describeMismatch(value, "a list")}`);
+  if (value.length < count)
+    throw damaged(path, `vocab has ${value.length} tokens, but by its config it must have at least ${count}`);
   const texts = value.slice(0, count).map((entry, rank) => {
-    const { rank: written, token_bytes } = json.objectAt(entry, path, `token ${rank}`);
+    const { rank: written, token_bytes } = json.objectAt(entry, path, `vocab[${rank}]`);
     if (written !== rank || typeof token_bytes !== "string" || !isBase64(token_bytes)) {
-      throw new UserError(
-        `"${path}": token ${rank} is ${showValue(entry)}, not an entry of rank ${rank} with token_bytes in base64`,
+      throw damaged(
+        path,
+        `vocab[${rank}] is ${showValue(entry)}, but must have the rank ${rank}, and token_bytes in base64`,
       );
     }
     return token_bytes;
@@ -152,12 +160,14 @@ function formerSpecialsFor(version: unknown, path: string): readonly string[] {
 }
 
 function listSpecialTexts(value: unknown, path: string): string[] {
-  if (!Array.isArray(value)) throw new UserError(`"${path}": special_tokens is not a list`);
+  if (!Array.isArray(value))
+    throw damaged(path, `special_tokens ${schema.describeMismatch(value, "a list")}`);
   return value.map((entry, rank) => {
-    const token = json.objectAt(entry, path, `special token ${rank}`);
+    const token = json.objectAt(entry, path, `special_tokens[${rank}]`);
     if (token.rank !== rank || typeof token.token_str !== "string") {
-      throw new UserError(
-        `"${path}": special token ${rank} is ${showValue(entry)}, not an entry of rank ${rank} with a token_str`,
+      throw damaged(
+        path,
+        `special_tokens[${rank}] is ${showValue(entry)}, but must have the rank ${rank}, and text as token_str`,
       );
     }
     return token.token_str;
@@ -219,9 +229,9 @@ function obstacle(tokenizer: FinishedTokenizer): Message | null {
     return `tekken.json stores one regular expression, but this pattern has ${patternCount}`;
   const specialCount = specialIds.length;
   if (specialIds.some((id) => id >= specialCount))
-    return phrase`tekken.json gives special tokens the first ids, but in this tokenizer other tokens have some of these ids; ${wayOut(tokenizer.vocabulary)}`;
+    return phrase`in tekken.json special tokens have the first ids, but in this tokenizer they do not; ${wayOut(tokenizer.vocabulary)}`;
   if (tokenIds.subarray(0, 256).some((id, byte) => id !== specialCount + byte))
-    return phrase`tekken.json gives the 256 bytes, in order, the ids after the special tokens, but in this tokenizer they have different ids; ${wayOut(tokenizer.vocabulary)}`;
+    return phrase`in tekken.json the 256 bytes come next after the special tokens, in order, but in this tokenizer they do not; ${wayOut(tokenizer.vocabulary)}`;
   if (
     entries.some(
       (entry) =>

@@ -233,7 +233,8 @@ export function refuseRanks(file: Uint8Array, path: string): never {
     const match = rankLine.exec(line);
     if (match === null)
       throw new UserError(
-        `"${path}": line ${i + 1} is ${showValue(line)}, not a token in base64 and its rank`,
+        `"${path}": line ${i + 1} is ${showValue(line)}, but must be a token in base64, a space and its rank`,
+        { hint: "correct this line, or copy the file again" },
       );
     if (match[1] !== undefined) checkId(Number(match[2]), match[1], path);
   }
@@ -251,10 +252,10 @@ function patternOf(
   if (sources === undefined) {
     const pattern = asOption("pattern", "cl100k");
     throw new UserError(
-      `"${path}": a rank file does not contain its pattern, and these ranks are not those of a known tokenizer`,
+      `"${path}" is a rank file, which does not contain its pattern, and it is not that of a known tokenizer`,
       {
         hint: isBase
-          ? phrase`give the pattern, e.g. ${pattern}; if it has special tokens, make a tokenizer.json with bpe convert first`
+          ? phrase`give the pattern, e.g. ${pattern}; if the tokenizer has special tokens, extend the tokenizer.json that bpe convert makes from this file`
           : phrase`give the pattern, e.g. ${pattern}, and each special token, e.g. ${asOption("special-token", "'<|endoftext|>=100257'")}`,
         exitCode: exitCode.usage,
       },

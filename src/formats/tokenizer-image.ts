@@ -11,7 +11,7 @@ export const image: TokenizerFormat = {
   },
   prune: ([{ path }]) => {
     throw new UserError(`"${path}" cannot be pruned: it is an image of a tokenizer`, {
-      hint: "prune the files that it was made from, and make it again with bpe image",
+      hint: "prune the tokenizer that the image was made from, and make a new image with bpe image",
     });
   },
 };

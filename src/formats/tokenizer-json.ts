@@ -305,7 +305,7 @@ export function tokenizerOfJson(
   }
   checkModel(modelJson, path);
   const fields = schema.checkOr(modelFields, modelJson, (what) => {
-    throw new UserError(`"${path}": the model cannot be read: ${what}`);
+    throw new UserError(`"${path}": the model cannot be read: ${what}`, { hint: json.correctHint });
   });
   const { ignore_merges, unk_token } = fields;
   const scanned = scan();
@@ -428,7 +428,7 @@ function spell(
  */
 function readRoot(bytes: Uint8Array, path: string, scanned = scanTokenizerJson(bytes)) {
   const content = scanned === null ? json.parse(decoder.decode(bytes), path) : scanned.root;
-  const root = json.objectAt(content, path, "the tokenizer");
+  const root = json.objectAt(content, path);
   const modelJson = json.objectAt(root.model, path, "the model");
   const checkedIds = () => checkIds(json.objectAt(modelJson.vocab, path, "the model's vocab"), path);
   const scan = () => scanned ?? scanParsed(checkedIds(), readMerges(modelJson.merges, path), path);
@@ -455,11 +455,15 @@ function checkModel(model: Record<string, unknown>, path: string): void {
   for (const name of ["continuing_subword_prefix", "end_of_word_suffix"]) {
     if (model[name]) tokenizers.refuse(path, `${name} is ${showValue(model[name])}`);
   }
-  if (model.dropout) tokenizers.refuse(path, `dropout is ${showValue(model.dropout)}: it merges at random`);
+  if (model.dropout)
+    tokenizers.refuse(path, `dropout is ${showValue(model.dropout)}, so it merges at random`);
 }
 
 function readMerges(merges: unknown, path: string): [string, string][] {
-  if (!Array.isArray(merges)) throw new UserError(`"${path}": the model's merges are missing or not a list`);
+  if (!Array.isArray(merges))
+    throw new UserError(`"${path}": model.merges ${schema.describeMismatch(merges, "a list")}`, {
+      hint: json.correctHint,
+    });
   return merges.map((merge, rank) => {
     if (typeof merge === "string") {
       const parts = merge.split(" ");
@@ -471,7 +475,10 @@ function readMerges(merges: unknown, path: string): [string, string][] {
     ) {
       return merge as [string, string];
     }
-    throw new UserError(`"${path}": merge ${rank} is ${showValue(merge)}, not two tokens`);
+    throw new UserError(
+      `"${path}": merge ${rank + 1} is ${showValue(merge)}, but must be two tokens: "a b" or ["a", "b"]`,
+      { hint: json.correctHint },
+    );
   });
 }
 
@@ -539,7 +546,10 @@ function readAddedTokens(
   path: string,
 ): AddedTokens {
   if (value === undefined || value === null) return { tokens: [], notes: [] };
-  if (!Array.isArray(value)) throw new UserError(`"${path}": added_tokens is not a list`);
+  if (!Array.isArray(value))
+    throw new UserError(`"${path}": added_tokens ${schema.describeMismatch(value, "a list")}`, {
+      hint: json.correctHint,
+    });
   const byContent = new Map<string, AddedToken>();
   const changes: string[] = [];
   let nextId = vocab.size;
@@ -569,12 +579,14 @@ function readEntry(entry: unknown, name: string, path: string): AddedToken {
   const token = json.objectAt(entry, path, name);
   const { content } = token;
   if (typeof content !== "string")
-    throw new UserError(`"${path}": ${name} has no text as its content: ${showValue(entry)}`, { hint });
+    throw new UserError(`"${path}": the content of ${name} ${schema.describeMismatch(content, "text")}`, {
+      hint,
+    });
   const flag = (name: string): boolean => {
     const set = token[name];
     if (typeof set === "boolean") return set;
     throw new UserError(
-      `"${path}": "${name}" of the added token ${showValue(content)} is missing, or neither true nor false`,
+      `"${path}": "${name}" of the added token ${showValue(content)} ${schema.describeMismatch(set, "true or false")}`,
       { hint },
     );
   };
@@ -805,7 +817,7 @@ export const pruneCompanionFiles = (
   });
 
 function renumberedConfig({ path, bytes }: SourceFile, numbering: changes.Numbering): object {
-  const config = json.objectAt(json.parse(utf8.decode(bytes), path), path, "the configuration");
+  const config = json.objectAt(json.parse(utf8.decode(bytes), path), path);
   if (!("added_tokens_decoder" in config)) return config;
   const decoder = json.objectAt(config.added_tokens_decoder, path, "added_tokens_decoder");
   const renumbered = Object.entries(decoder).map(([id, token]) => [
@@ -816,7 +828,7 @@ function renumberedConfig({ path, bytes }: SourceFile, numbering: changes.Number
 }
 
 function renumberedTokens({ path, bytes }: SourceFile, numbering: changes.Numbering): object {
-  const tokens = json.objectAt(json.parse(utf8.decode(bytes), path), path, "the list of added tokens");
+  const tokens = json.objectAt(json.parse(utf8.decode(bytes), path), path);
   return Object.fromEntries(
     Object.entries(tokens).map(([text, id]) => [
       text,
@@ -834,7 +846,7 @@ export const huggingface: TokenizerFormat = {
   scan: ({ bytes }) => scanTokenizerJson(bytes),
   frame({ bytes, path }) {
     const content = scanFrame(bytes) ?? json.parse(decoder.decode(bytes), path);
-    const { added_tokens: _, ...root } = json.objectAt(content, path, "the tokenizer");
+    const { added_tokens: _, ...root } = json.objectAt(content, path);
     const { vocab, merges, ...model } = root.model as json.JsonObject;
     return { ...root, model };
   },

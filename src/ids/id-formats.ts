@@ -1,5 +1,5 @@
 import { closeSync, existsSync, fstatSync, readFileSync, readSync } from "node:fs";
-import { bytesOf, formatBytes, groupDigits, grow } from "#bytes";
+import { bytesOf, formatBytes, groupDigits, grow, showValue } from "#bytes";
 import { type keptField, zlib } from "#corpus";
 import { type ByteSink, files, scaled, UserError } from "#runtime";
 import { type IdDocuments, readNumbers } from "./id-reader.ts";
@@ -321,7 +321,8 @@ const damagedFileError = (
   hint = "copy the files again, or encode the text again",
 ) => new UserError(`"${path}" is damaged: ${what}`, { hint });
 
-const otherHint = "save the ids as .npy instead: in this format, bpe reads only files that bpe encode wrote";
+const otherHint =
+  "save the ids as .npy instead; bpe reads files of this format only if bpe encode wrote them";
 
 const bytesAt = (path: string) => files.withRegular(path, (fd) => readFileSync(fd));
 
@@ -335,7 +336,10 @@ function megatronOf(path: string): Layout {
   const code = index[17];
   const type = (Object.keys(megatronTypes) as IdType[]).find((type) => megatronTypes[type] === code);
   if (type === undefined)
-    throw new UserError(`"${path}" has ids of type ${code}, neither uint16 nor int32`, { hint: otherHint });
+    throw new UserError(
+      `"${path}" has ids of Megatron's type ${code}, but only 4 (int32) and 8 (uint16) can be read`,
+      { hint: otherHint },
+    );
   const count = Number(view.getBigUint64(18, true));
   const documentCount = Number(view.getBigUint64(26, true)) - 1;
   if (documentCount !== count)
@@ -356,8 +360,8 @@ function megatronOf(path: string): Layout {
     if (!isNext || !isOne)
       throw new UserError(
         isOne
-          ? `"${path}": sequence ${d} does not directly follow the sequence before it`
-          : `"${path}": sequence ${d} is not document ${d}; only files with one sequence per document can be read`,
+          ? `"${path}": sequence ${d + 1} does not begin where the sequence before it ends`
+          : `"${path}": sequence ${d + 1} is not document ${d + 1}; only files with one sequence per document can be read`,
         { hint: otherHint },
       );
     start += view.getInt32(34 + 4 * d, true);
@@ -386,7 +390,7 @@ function olmoEnds(path: string): Float64Array {
   for (const [d, row] of rows.entries()) {
     ends[d] = Number(row.split(",")[1]);
     if (row === `${d === 0 ? 0 : ends[d - 1]},${ends[d]},${d},,${d}`) continue;
-    throw new UserError(`"${path}" line ${d + 1} is not as bpe encode writes it: "${row.slice(0, 80)}"`, {
+    throw new UserError(`"${path}": line ${d + 1} is ${showValue(row)}, which bpe encode would not write`, {
       hint: otherHint,
     });
   }
@@ -397,7 +401,7 @@ function olmoEnds(path: string): Float64Array {
 function checkAscending(ends: Float64Array, path: string): void {
   const wrong = ends.findIndex((end, d) => !(Number.isSafeInteger(end) && end >= (ends[d - 1] ?? 0)));
   if (wrong >= 0)
-    throw damagedFileError(path, `document ${wrong} ends at id ${ends[wrong]}, before it begins`);
+    throw damagedFileError(path, `document ${wrong + 1} ends at id ${ends[wrong]}, before it begins`);
 }
 
 function headOf(path: string): Uint8Array {

@@ -101,12 +101,12 @@ function* readBinary(fd: number, path: string, { asked, needed }: BinaryType): G
   const { size } = fstatSync(fd);
   if (size % idWriters.idBytes(type) !== 0) {
     throw new UserError(
-      `"${path}" has ${countNoun(size, "byte")}, which is not a whole number of ${type} ids: it is damaged or of another type`,
+      `"${path}" has ${countNoun(size, "byte")}, not a multiple of ${idWriters.idBytes(type)}, the size of a ${type} id`,
       {
         hint:
           size % idWriters.idBytes("uint16") === 0
-            ? phrase`if it was written as uint16, give ${asOption("dtype", "uint16")}; otherwise copy or encode it again`
-            : "copy or encode it again: no type of ids has an odd number of bytes",
+            ? phrase`if the ids are uint16, give ${asOption("dtype", "uint16")}; otherwise copy the file again, or encode the text again`
+            : "copy the file again, or encode the text again",
       },
     );
   }
@@ -149,8 +149,8 @@ function refuseHalves(ids: ReadIds, path: string): void {
   const isUpper = (id: number) => id <= upperMax;
   if (ids.length < 4 || ids.every(isUpper) || !ids.every((id, i) => i % 2 === 0 || isUpper(id))) return;
   const small = upperMax === 0 ? "0" : "below 16";
-  throw new UserError(`"${path}": read as uint16, every second id is ${small}`, {
-    hint: phrase`the ids are probably 32-bit: give ${asOption("dtype", "uint32")}; if they really are 16-bit, give ${asOption("dtype", "uint16")}`,
+  throw new UserError(`"${path}" seems to have 32-bit ids: read as uint16, every second id is ${small}`, {
+    hint: phrase`give ${asOption("dtype", "uint32")}; if the ids really are 16-bit, give ${asOption("dtype", "uint16")}`,
   });
 }
 
@@ -278,7 +278,7 @@ export function* readDocuments(
 function checkLimit(ids: ReadIds, path: string, readCount: number, idLimit: number): void {
   const wrong = findOutOfRange(ids, idLimit);
   if (wrong < ids.length)
-    throw outOfRange(path, `position ${readCount + wrong}`, String(ids[wrong]), idLimit);
+    throw outOfRange(path, `at position ${readCount + wrong}`, String(ids[wrong]), idLimit);
 }
 
 /**
@@ -357,7 +357,7 @@ class DecimalLines {
       if (digit >= 0 && digit <= 9) {
         this.number = 10 * Math.max(this.number, 0) + digit;
         if (this.number >= this.idLimit) {
-          throw outOfRange(this.path, this.line, `${this.number}…`, this.idLimit);
+          throw outOfRange(this.path, `on line ${this.lineNumber}`, `${this.number}…`, this.idLimit);
         }
       } else if (byte === ascii.lineFeed) {
         this.endNumber();
@@ -373,10 +373,6 @@ class DecimalLines {
   end(): void {
     this.endNumber();
     if (!this.isLineStart) this.endLine();
-  }
-
-  private get line(): string {
-    return `line ${this.lineNumber}`;
   }
 
   private endNumber(): void {
@@ -398,19 +394,24 @@ class DecimalLines {
 
   private notAnId(bytes: Uint8Array, pos: number): UserError {
     const [word] = /^[^\t-\r ]*/.exec(latin1(bytes.subarray(pos, pos + 40)))!;
-    return new UserError(`"${this.path}": ${this.line}: "${showWord(word)}" is not an id`, {
+    const place = `${files.nameOf(this.path)}: line ${this.lineNumber}`;
+    return new UserError(`${place} has "${showWord(word)}", which is not an id`, {
       hint: "write each document on a line of its own, as decimal integers separated by spaces",
     });
   }
 }
 
 function outOfRange(path: string, place: string, id: string, idLimit: number): UserError {
-  return new UserError(`"${path}": ${place}: the id ${id} is not below ${idLimit}`, {
-    hint:
-      idLimit === alphabetSizeMax
-        ? "number the symbols of the alphabet from 0"
-        : "give the tokenizer that the ids were made with",
-  });
+  const type = path.endsWith(".bin") ? phrase`, or the right ${asOption("dtype")}` : "";
+  return new UserError(
+    `${files.nameOf(path)}: the id ${place} is ${id}, but must be from 0 to ${idLimit - 1}`,
+    {
+      hint:
+        idLimit === alphabetSizeMax
+          ? phrase`number the ids from 0 without gaps${type}`
+          : phrase`give the tokenizer that the ids were made with${type}`,
+    },
+  );
 }
 
 /**

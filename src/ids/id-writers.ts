@@ -78,7 +78,7 @@ export type IdWriter = IdSink & { finish(): void; readonly idCount: number };
 export const shorterDocuments = messages.ifHas(
   "document-end",
   phrase`a file of plain text is one document unless a special token divides it: name that token with ${asOption("document-end")}, or write the texts as JSON lines`,
-  "encode its text as several documents, or write the ids as .npy or .bin, which have no documents",
+  "encode the text of this document as several documents, or write the ids as .npy or .bin, which have no documents",
 );
 
 /** Whether a file with this name is an `.npy` or `.bin` file, whose ids are binary numbers. */
@@ -137,9 +137,12 @@ export class BinaryWriter implements IdWriter {
 function checkNarrow(ids: Uint16Array | Uint32Array, idsBefore: number): void {
   for (let i = 0; i < ids.length; i++) {
     if (ids[i]! > 0xffff) {
-      throw new UserError(`id ${ids[i]} at position ${idsBefore + i} does not fit uint16`, {
-        hint: phrase`leave out ${asOption("dtype")}`,
-      });
+      throw new UserError(
+        `id ${ids[i]} at position ${idsBefore + i} does not fit uint16, whose largest is 65535`,
+        {
+          hint: phrase`leave out ${asOption("dtype")}`,
+        },
+      );
     }
   }
 }

@@ -116,7 +116,7 @@ export class ParquetIds implements IdWriter {
     const count = this.count + ids.length;
     if (count > pageIdsMax) {
       throw new UserError(
-        `a document has more than ${groupDigits(pageIdsMax)} ids, the limit for a row of Parquet`,
+        `a document has more than ${groupDigits(pageIdsMax)} ids, the most that fit into a row of Parquet`,
         { hint: shorterDocuments },
       );
     }

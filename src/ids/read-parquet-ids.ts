@@ -47,8 +47,8 @@ function openParquetIds(path: string) {
     const [ids, ...others] = parquet.topLevel(metadata.schema);
     const fields = others.map(({ name, type = "" }): keptField.Field => ({ name, kind: kinds[type] }));
     if (metadata.created_by === "bpe" && ids?.name === "input_ids") return { source, metadata, fields };
-    throw new UserError(`"${path}" is not a Parquet file of ids as bpe encode writes them`, {
-      hint: "save the ids as .npy instead: apply numpy.concatenate to the lists",
+    throw new UserError(`"${path}" was not written by bpe encode; ids are read only from its Parquet files`, {
+      hint: 'save the ids as .npy, without ends of documents: numpy.save("ids.npy", numpy.concatenate(COLUMN))',
     });
   } catch (error) {
     closeSync(source.fd);

@@ -120,9 +120,12 @@ function packTexts(texts: Texts, specialTokensAsText: boolean): TextShare {
 function joinShares(shares: readonly EncodedShare[], textCount: number): EncodedBatch {
   const idCount = shares.reduce((sum, share) => sum + share.ids.length, 0);
   if (idCount > offsetMax)
-    throw new UserError("encodeBatchAsync: the texts have more than 2^31 - 1 ids", {
-      hint: "encode fewer texts at a time",
-    });
+    throw new UserError(
+      "encodeBatchAsync: the texts have more than 2^31 - 1 ids, the most that fit into a batch",
+      {
+        hint: "encode fewer texts at a time",
+      },
+    );
   const offsets = new Int32Array(textCount + 1);
   const ids = new Uint32Array(idCount);
   let [text, end] = [0, 0];

@@ -1,4 +1,4 @@
-import { argument, describeValue, typedArrayClass } from "#bytes";
+import { argument, schema, typedArrayClass } from "#bytes";
 import { usageError } from "#runtime";
 
 // Checks the arguments of the library's functions. TypeScript's types say the same, but JavaScript does not check them.
@@ -69,5 +69,5 @@ export function checkWhole(
 ): void {
   if (Number.isSafeInteger(value) && value >= least && value <= most) return;
   const range = most === Number.POSITIVE_INFINITY ? `of ${least} or more` : `from ${least} to ${most}`;
-  throw usageError(`${name} is ${describeValue(value)}: it must be a whole number ${range}`);
+  throw usageError(`${name} ${schema.describeMismatch(value, `a whole number ${range}`)}`);
 }

@@ -1,4 +1,4 @@
-import { argument, describeValue, typedArrayClass } from "#bytes";
+import { argument, schema, typedArrayClass } from "#bytes";
 import { usageError } from "#runtime";
 
 /**
@@ -14,8 +14,8 @@ export function copyGivenIds(call: string, ids: unknown): Uint32Array | Uint16Ar
   const numbers = Array.isArray(ids) ? Array.from(ids) : undefined;
   if (numbers?.every((id) => typeof id === "number")) return Float64Array.from(numbers);
   throw usageError(
-    `${call}: ids is ${describeValue(ids)}: it must be a Uint32Array, a Uint16Array or an array of numbers`,
-    kind === "BigInt64Array" ? "convert them with Array.from(ids, Number)" : undefined,
+    `${call}: ids ${schema.describeMismatch(ids, "a Uint32Array, a Uint16Array or an array of numbers")}`,
+    kind === "BigInt64Array" ? "convert the ids with Array.from(ids, Number)" : undefined,
   );
 }
 

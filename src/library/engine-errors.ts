@@ -18,7 +18,7 @@ export function engineRefusal(error: unknown): UserError | undefined {
   if (name !== "RangeError" || !/memory|allocat/i.test(message)) return undefined;
   return new UserError(`the JavaScript engine cannot allocate another WebAssembly memory: ${message}`, {
     kind: "memory",
-    hint: "engines allow a few hundred at a time: use one tokenizer for many texts, and drop references to tokenizers that you no longer use",
+    hint: "use one tokenizer for many texts, and drop references to tokenizers that you no longer use; engines allow only a few hundred memories at a time",
   });
 }
 

@@ -44,12 +44,16 @@ async function fetchBytes(url: string, signal: AbortSignal | undefined): Promise
   try {
     const response = await fetch(url, isSignal(signal) ? { signal } : {});
     if (response.ok) return new Uint8Array(await response.arrayBuffer());
-    throw new UserError(`"${url}" cannot be fetched: ${response.status} ${response.statusText}`.trimEnd());
+    throw new UserError(`"${url}" cannot be fetched: ${response.status} ${response.statusText}`.trimEnd(), {
+      hint: "check the URL; on Hugging Face, it ends in /resolve/main/tokenizer.json",
+    });
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof UserError) throw error;
     const { message, cause } = error as Error;
     const reason = cause instanceof Error && cause.message !== "" ? cause.message : message;
-    throw new UserError(`"${url}" cannot be fetched: ${reason}`);
+    throw new UserError(`"${url}" cannot be fetched: ${reason}`, {
+      hint: "check the URL and the network; a browser also needs the server's permission (CORS)",
+    });
   }
 }

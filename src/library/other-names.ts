@@ -41,7 +41,7 @@ export function explainOtherNames(prototype: object): void {
     Object.defineProperty(prototype, name, {
       configurable: true,
       value() {
-        throw usageError(`a Tokenizer has no ${name}`, way);
+        throw usageError(`a Tokenizer has no method ${name}`, way);
       },
     });
   }

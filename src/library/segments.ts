@@ -1,4 +1,4 @@
-import { argument, describeValue, utf8 } from "#bytes";
+import { argument, schema, utf8 } from "#bytes";
 import { usageError } from "#runtime";
 import type { TextSegment } from "#text";
 import { arrayArgument, flagArgument, readText } from "./check-arguments.ts";
@@ -28,7 +28,7 @@ export function readSegments(call: string, segments: readonly Segment[]): TextSe
     const { trusted } = segment;
     if (typeof trusted !== "boolean")
       throw usageError(
-        `${call}: segments[${i}].trusted is ${describeValue(trusted)}: it must be true or false`,
+        `${call}: segments[${i}].trusted ${schema.describeMismatch(trusted, "true or false")}`,
       );
     return { bytes: utf8.encodeRange(text, 0, text.length), isTrusted: trusted };
   });

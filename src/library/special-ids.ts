@@ -19,7 +19,10 @@ export type IdsAround = { readonly before: readonly number[]; readonly after: re
  */
 export function idsAround({ postProcessing }: TokenizerParts): IdsAround {
   const { before = [], after = [], obstacle } = postProcessing ?? {};
-  if (obstacle !== undefined) throw new UserError(`special tokens cannot be added: ${obstacle}`);
+  if (obstacle !== undefined)
+    throw new UserError(`special tokens cannot be added: ${obstacle}`, {
+      hint: "leave out addSpecialTokens, and add the ids of the special tokens yourself",
+    });
   return { before, after };
 }
 

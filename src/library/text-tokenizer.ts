@@ -1,4 +1,4 @@
-import { argument, describeValue, typedArrayClass, utf8 } from "#bytes";
+import { argument, schema, typedArrayClass, utf8 } from "#bytes";
 import { UserError, usageError } from "#runtime";
 import { textPieces } from "#text";
 import {
@@ -140,7 +140,7 @@ export class TextTokenizer {
     }
     throw usageError(
       "a Tokenizer cannot be made with new",
-      "Tokenizer.from reads a tokenizer.json, Tokenizer.load reads files, and trainTokenizer trains one",
+      "use Tokenizer.from for the content of a tokenizer.json, Tokenizer.load for files, or trainTokenizer",
     );
   }
 
@@ -358,9 +358,12 @@ export class TextTokenizer {
         offsets[i + 1] = encoding.out.count;
       });
       if (encoding.out.count > offsetMax)
-        throw new UserError("encodeBatch: the texts have more than 2^31 - 1 ids", {
-          hint: "encode fewer texts at a time",
-        });
+        throw new UserError(
+          "encodeBatch: the texts have more than 2^31 - 1 ids, the most that fit into a batch",
+          {
+            hint: "encode fewer texts at a time",
+          },
+        );
       return { ids: new Uint32Array(encoding.out.flush()), offsets };
     });
     return around === undefined ? batch : batchWithIdsAround(batch, around);
@@ -628,7 +631,7 @@ export function partsOfJson(json: unknown, name = "tokenizer.json"): TokenizerPa
 function asJson(json: unknown): string {
   if (typeof json === "object" && json !== null && "model" in json) return JSON.stringify(json);
   throw usageError(
-    `from: json is ${describeValue(json)}: it must be the content of a tokenizer.json`,
-    "its text, its bytes, or what JSON.parse makes of it; Tokenizer.load takes a path",
+    `from: json ${schema.describeMismatch(json, "the content of a tokenizer.json")}`,
+    "pass its text, its bytes, or what JSON.parse makes of it; for a path or a URL, use Tokenizer.load",
   );
 }

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { argument, describeValue } from "#bytes";
+import { argument, schema } from "#bytes";
 import { corpusInputs, type InputFormat, inputSearch } from "#corpus";
 import { corpusEncoding } from "#encoding";
 import { recordFiles, tokenizerFiles } from "#formats";
@@ -110,7 +110,7 @@ export class Tokenizer extends TextTokenizer {
       ([text, id]) => {
         if (Number.isSafeInteger(id) && id >= 0) return { text, id };
         throw usageError(
-          `Tokenizer.load: the id of the special token "${text}" is ${describeValue(id)}, not a whole number of 0 or more`,
+          `Tokenizer.load: the id of the special token "${text}" ${schema.describeMismatch(id, "a whole number of 0 or more")}`,
         );
       },
     );
@@ -133,7 +133,7 @@ export class Tokenizer extends TextTokenizer {
   static from_pretrained(name: string): never {
     throw usageError(
       `Tokenizer.from_pretrained: this library cannot load a model by name`,
-      `hf download ${name} --include '*token*' --local-dir DIR, then Tokenizer.load("DIR")`,
+      `run hf download ${name} --include '*token*' --local-dir DIR, then call Tokenizer.load("DIR")`,
     );
   }
 
@@ -268,7 +268,7 @@ function checkNoAddress(path: string): void {
   if (!/^https?:\/\//.test(path)) return;
   throw usageError(
     `Tokenizer.load: "${path}" is a URL, but a string is read as a path`,
-    `Tokenizer.load(new URL("${path}")) fetches it`,
+    `to fetch it, call Tokenizer.load(new URL("${path}"))`,
   );
 }
 
@@ -280,7 +280,7 @@ const loadOptionKinds = {
 
 function checkWorkers(call: string, workers: number): void {
   if (Number.isSafeInteger(workers) && workers >= 1) return;
-  throw usageError(`${call}: workers is ${workers}: it must be a whole number of 1 or more`);
+  throw usageError(`${call}: workers is ${workers}, but must be a whole number of 1 or more`);
 }
 
 const encodeBatchAsyncOptionKinds = {

@@ -1,4 +1,4 @@
-import { argument, describeValue, utf8 } from "#bytes";
+import { argument, describeValue, schema, utf8 } from "#bytes";
 import { checkPlainText, type Texts } from "#corpus";
 import { tokensTsvFiles } from "#formats";
 import { Pace, type Report, stageProgress, warnings } from "#jobs";
@@ -72,7 +72,7 @@ async function trainHere(options: BrowserTrainingOptions): Promise<TrainedTokeni
   const { files: given, ...others } = options;
   if (given != null && typeof given !== "object")
     throw usageError(
-      `trainTokenizer: files is ${describeValue(given)}: it must be a File, a Blob, or a list of them`,
+      `trainTokenizer: files ${schema.describeMismatch(given, "a File, a Blob, or a list of them")}`,
     );
   const files = given == null ? [] : isBlob(given) ? [given] : Array.from(given);
   const training = readOptions(others, files);
@@ -114,15 +114,15 @@ function readOptions(
   if (absent !== undefined)
     throw usageError(
       `${call}: ${absent} is not available in a browser`,
-      `browsers have files, vocabSize, ${optionNames.join(", ")}`,
+      `leave out ${absent}; in a browser, the options are files, vocabSize, ${optionNames.join(", ")}`,
     );
   const wrong = files.find((file) => !isBlob(file));
   if (wrong !== undefined)
     throw usageError(
-      `${call}: files has ${describeValue(wrong)}: in a browser it must contain File or Blob objects`,
+      `${call}: files contains ${describeValue(wrong)}, but in a browser must contain only File or Blob objects`,
     );
   if (typeof options.vocabSize !== "number" && options.vocabSize !== undefined)
-    throw usageError(`${call}: vocabSize is ${describeValue(options.vocabSize)}: it must be a whole number`);
+    throw usageError(`${call}: vocabSize ${schema.describeMismatch(options.vocabSize, "a whole number")}`);
   const asked = readCall(options);
   if (files.length === 0 && options.texts === undefined)
     throw usageError(`${call}: there is nothing to train on`, "give files or texts");
@@ -166,9 +166,10 @@ async function* piecesOf(files: readonly Blob[], texts: Texts = []): TextPieces 
     yield null;
   }
   const encoder = new TextEncoder();
+  let textCount = 0;
   for await (const text of texts) {
-    if (typeof text !== "string")
-      throw new UserError(`texts: a text is ${describeValue(text)}: it must be a string`);
+    const name = `trainTokenizer: texts[${textCount++}]`;
+    if (typeof text !== "string") throw new UserError(`${name} ${schema.describeMismatch(text, "a string")}`);
     for (let start = 0; start < text.length; ) {
       const end = utf8.skipSplitPair(text, start + TextChain.pushedBytes);
       yield encoder.encode(text.slice(start, end));
@@ -215,7 +216,10 @@ async function trainInMemory(
     stageProgress.byBytes(report, "counting", byteCount)(doneBytes, counter.distinctWordCount),
   );
   const { pretokenCount, distinctWordCount } = counter;
-  if (pretokenCount === 0) throw new UserError("there is nothing to train on: the texts contain no words");
+  if (pretokenCount === 0)
+    throw new UserError("there is nothing to train on: the texts contain no words", {
+      hint: "give files or texts that are not empty",
+    });
   const words = await runSliced(counter.listWords(), rest);
   const countedMs = performance.now();
   const { specialTokens, specialTokensFirst, compat, padTo, vocabSize } = training;

@@ -34,8 +34,8 @@ export type TrainTokenizerOptions = {
    */
   readonly specialTokens?: readonly string[] | undefined;
   /**
-   * Special tokens get the first ids. The 256 bytes come after the special tokens, in order, then merges: the
-   * layout of tekken.json. With `compat` huggingface, special tokens always come first.
+   * Special tokens get the first ids. Then come the 256 bytes, in order, and then the merges: the layout of
+   * tekken.json. With `compat` huggingface, special tokens always come first.
    */
   readonly specialTokensFirst?: boolean | undefined;
   /**
@@ -50,13 +50,13 @@ export type TrainTokenizerOptions = {
    */
   readonly normalize?: string | readonly string[] | undefined;
   /**
-   * Which trainer to match. Merges and ids are those of that trainer: it decides which of equally frequent
-   * pairs is merged first, and whether text is read line by line. Special tokens in the text end documents;
-   * HF's trainer learns from them as from other text, which needs `specialTokensAsText`. Default: cs336.
+   * Which trainer to match. Merges and ids are those of that trainer: which of equally frequent pairs is
+   * merged first, and whether text is read line by line. Special tokens in the text end documents. HF's
+   * trainer learns from them as from other text: add `specialTokensAsText`. Default: cs336.
    */
   readonly compat?: "cs336" | "huggingface" | "rustbpe" | "extension" | undefined;
   /**
-   * Stop when the most frequent pair occurs fewer times. Default: 1; with `compat` huggingface 0.
+   * Stop when the most frequent pair occurs fewer times. Default: 1, or 0 with `compat` huggingface.
    */
   readonly minFrequency?: number | undefined;
   /**
@@ -103,8 +103,9 @@ export type TrainTokenizerOptions = {
    * template, post-processor and tokenizer class come from an existing tokenizer, as in transformers'
    * train_new_from_iterator. Explicit options take precedence. The order of ids, and which of equally
    * frequent pairs is merged first, follow `compat`; without it, they follow the training.json of that
-   * tokenizer or, if it has none, huggingface. Added tokens that are not special get ids after the size that
-   * you ask for. TOKENIZER is a path, or one of the names gpt2, gpt-4, gpt-4o, llama3, llama4 and qwen3.
+   * tokenizer or, if it has none, `compat` huggingface. Added tokens that are not special get ids after the
+   * size that you ask for. TOKENIZER is a path, or one of the names gpt2, gpt-4, gpt-4o, llama3, llama4 and
+   * qwen3.
    */
   readonly like?: string | undefined;
   /**
@@ -189,9 +190,9 @@ export type TrainTokenizerOptions = {
    */
   readonly formats?: readonly ("huggingface" | "gpt2" | "tiktoken" | "tekken" | "gguf")[] | undefined;
   /**
-   * Write tokens.tsv: how often each token occurs. It has each token's occurrences when created and at the
-   * end, and the two tokens that were merged into it. By default it is written if it is below 1 MB and
-   * `formats` is not given.
+   * Write tokens.tsv: how often each token occurs. The file has each token's occurrences when it was created
+   * and at the end, and the two tokens that were merged into it. By default it is written if it is below 1 MB
+   * and `formats` is not given.
    */
   readonly ledger?: boolean | undefined;
   /**
@@ -210,8 +211,8 @@ export type TrainTokenizerOptions = {
    */
   readonly cache?: string | undefined;
   /**
-   * With `cache`: how large it may be, e.g. 10GB. The least recently used entries are evicted first. Default:
-   * no limit.
+   * With `cache`: its largest size, e.g. 10GB. The least recently used entries are evicted first. Default: no
+   * limit.
    */
   readonly cacheLimitBytes?: number | undefined;
   /**

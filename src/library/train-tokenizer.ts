@@ -261,7 +261,7 @@ export class TrainedTokenizer extends Tokenizer {
     if (!("extensions" in trained)) return results.productOf({ ...result, trained, formatNames }, formats);
     if (formatNames === undefined) return product;
     throw usageError(
-      `${call}: an extended tokenizer is written as the files of its base`,
+      `${call}: formats cannot be chosen for an extended tokenizer, which has the files of its base`,
       "leave out formats",
     );
   }

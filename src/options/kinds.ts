@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { existsSync, readFileSync } from "node:fs";
-import { countNoun, describeValue, groupDigits, isPlainObject } from "#bytes";
+import { countNoun, groupDigits, isPlainObject, schema } from "#bytes";
 import { keptField } from "#corpus";
 import type { trainingRecords } from "#formats";
 import { files, type Message, messages, nearest, phrase, UserError, usageError } from "#runtime";
@@ -14,7 +14,7 @@ export type JsonSchema = { readonly [name: string]: unknown };
 export type Kind<T> = Typed & {
   /** Parses the texts that were typed for the option `name`, one for each of its values; a flag has no texts. */
   readonly read: (typed: readonly string[], name: Message) => T;
-  /** What the library accepts, as in "it must be a path". */
+  /** What the library accepts, as in "must be a path". */
   readonly wanted: string;
   /**
    * Converts a value from the library to the form that commands use. Returns undefined if the value has no effect, and
@@ -59,7 +59,7 @@ export const wrongKind = Symbol("wrong");
 export function takeValue<T>(kind: Kind<T>, value: unknown, place: Message): T | undefined {
   const found = kind.take(value, place);
   if (found !== wrongKind) return found as T | undefined;
-  throw usageError(phrase`${place} is ${describeValue(value)}: it must be ${kind.wanted}`);
+  throw usageError(phrase`${place} ${schema.describeMismatch(value, kind.wanted)}`);
 }
 
 const union = (...types: readonly string[]) => `t.Union[${types.join(", ")}, None]`;
@@ -234,10 +234,14 @@ export const keptFields: Kind<readonly keptField.Field[]> = {
 function readKeptField(option: Message, typed: string): keptField.Field {
   const kind = keptField.kinds.find((kind) => typed.endsWith(`:${kind}`));
   const name = kind === undefined ? typed : typed.slice(0, -kind.length - 1);
-  if (name === "") throw usageError(phrase`${option}: a name is missing`, "separate names by commas: id,url");
+  if (name === "")
+    throw usageError(
+      phrase`${option} contains an empty name`,
+      "separate names by single commas, e.g. id,url",
+    );
   if (name === "input_ids")
     throw usageError(
-      phrase`${option}: input_ids is the name of the column with the ids`,
+      phrase`${option} cannot keep the field input_ids, because the column with the ids has that name`,
       "rename the field in the input, or leave it out",
     );
   return { name, kind };
@@ -300,7 +304,10 @@ export const decimals = (value: string, separator: string): Kind<readonly number
   read: ([text], name) =>
     text!.split(separator).map((part) => {
       if (/^\d+(\.\d+)?$/.test(part)) return Number(part);
-      throw usageError(phrase`${messages.withValue(name, text!)}: "${part}" is not a number`);
+      throw usageError(
+        phrase`${messages.withValue(name, text!)} contains "${part}", which is not a decimal number`,
+        `write ${value}, e.g. ${["2", "1.5"].join(separator)}`,
+      );
     }),
   wanted: "an array of numbers",
   take: (value) =>
@@ -325,8 +332,8 @@ export function fields<const Name extends string>(
       const numbers = read(typed, name);
       if (numbers.length === names.length) return named(numbers);
       throw usageError(
-        phrase`${messages.withValue(name, typed[0]!)} is not ${value}`,
-        phrase`e.g. ${example}`,
+        phrase`${messages.withValue(name, typed[0]!)} does not have the form ${value}`,
+        phrase`write ${value}, e.g. ${example}`,
       );
     },
     wanted: `an object of the numbers ${names.join(" and ")}`,
@@ -382,12 +389,16 @@ export const oldAndNew = (example: string): Kind<Readonly<Record<string, string>
       const [, before, after] = /^([^=]+)=(.+)$/s.exec(one) ?? [];
       if (before !== undefined) return [before, after!];
       throw usageError(
-        phrase`${messages.withValue(name, `"${one}"`)} is not OLD=NEW`,
-        phrase`e.g. ${messages.withValue(name, example)}`,
+        phrase`${messages.withValue(name, `"${one}"`)} does not have the form OLD=NEW`,
+        phrase`write OLD=NEW, e.g. ${messages.withValue(name, example)}`,
       );
     });
     const twice = pairs.find(([before], i) => pairs.findIndex(([other]) => other === before) < i);
-    if (twice !== undefined) throw usageError(phrase`${name}: "${twice[0]}" is given twice`);
+    if (twice !== undefined)
+      throw usageError(
+        phrase`${name} gives two new values for "${twice[0]}"`,
+        phrase`leave out one of the two: ${messages.withValue(name, `"${twice[0]}=…"`)}`,
+      );
     return Object.fromEntries(pairs);
   },
   wanted: "a plain object of strings",
@@ -429,7 +440,7 @@ export const languageFiles = (key: "files" | "dev"): Kind<readonly NamedFile[]> 
     const files = value.flatMap((one, i) => {
       const at = phrase`${place}[${i}]`;
       if (!isPlainObject(one))
-        throw usageError(phrase`${at} is ${describeValue(one)}: it must be { name, files, dev }`);
+        throw usageError(phrase`${at} ${schema.describeMismatch(one, "an object { name, files, dev }")}`);
       const other = Object.keys(one).find((field) => !["name", "files", "dev"].includes(field));
       if (other !== undefined)
         throw usageError(phrase`${at} has no option "${other}"`, "the options are name, files, dev");
@@ -438,7 +449,9 @@ export const languageFiles = (key: "files" | "dev"): Kind<readonly NamedFile[]> 
       const dev = one.dev === undefined ? [] : takeValue(paths, one.dev, phrase`${at}: dev`)!;
       if (language === "" || named.length === 0)
         throw usageError(
-          language === "" ? phrase`${at}: the name is empty` : phrase`${at}: "${language}" has no files`,
+          language === ""
+            ? phrase`${at}: name is empty, but must name a language`
+            : phrase`${at}: files is empty, but must name files of the language "${language}"`,
         );
       return (key === "files" ? named : dev).map((file) => ({ language, file }));
     });
@@ -491,7 +504,11 @@ export const specialTokens = commandLineKind<readonly tokenizers.SpecialTokenOpt
   (typed, name) => {
     const read = typed.map((one) => {
       const [, text, id] = /^(.*)=(\d+)$/s.exec(one) ?? [undefined, one, undefined];
-      if (text === "" || text === undefined) throw usageError(phrase`${name}: a special token is empty`);
+      if (text === "" || text === undefined)
+        throw usageError(
+          phrase`${messages.withValue(name, `"${one}"`)} has no text`,
+          "write TEXT or TEXT=ID",
+        );
       return { text, id: id === undefined ? undefined : Number(id) };
     });
     const twice = read.find(({ text }, i) => read.findIndex((other) => other.text === text) < i);
@@ -510,7 +527,7 @@ export function readNamed(what: Message, typed: string): Named {
   if (name === undefined || path === undefined || existsSync(typed)) return { name: null, path: typed };
   if (name === "" || path === "") {
     throw usageError(
-      phrase`${what}: "${typed}" has no ${name === "" ? "name" : "path"}`,
+      phrase`${messages.withValue(what, `"${typed}"`)} has no ${name === "" ? "name" : "path"}`,
       "write NAME=PATH, or only PATH",
     );
   }
@@ -536,13 +553,12 @@ export function wholeNumber(option: Message, text: string, least: number): numbe
   const [, digits, unit = ""] = wholeForm.exec(text.toLowerCase()) ?? [];
   if (digits === undefined) {
     const hint =
-      "write digits, or digits with k (times 1,024) or m (times 1,024 x 1,024): 32000, 32,000, 32k";
-    throw usageError(phrase`${option}: "${text}" is not a whole number`, hint);
+      "write digits, or digits with k (times 1,024) or m (times 1,024 x 1,024), e.g. 32000, 32,000 or 32k";
+    throw usageError(phrase`${option} is "${text}", but must be a whole number`, hint);
   }
   const value = numberOf(digits) * multipliers[unit as keyof typeof multipliers];
-  if (!Number.isSafeInteger(value))
-    throw usageError(phrase`${option}: ${text} is too large, it must be below 2^53`);
-  if (value < least) throw usageError(phrase`${option}: ${text} is too small, it must be at least ${least}`);
+  if (!Number.isSafeInteger(value)) throw usageError(phrase`${option} is ${text}, but must be below 2^53`);
+  if (value < least) throw usageError(phrase`${option} is ${text}, but must be at least ${least}`);
   return value;
 }
 
@@ -570,26 +586,29 @@ const prefixes = ["", "k", "m", "g", "t", "p"];
 export function sizeBytes(option: Message, text: string, leastBytes: number): number {
   const [, digits, prefix, binary, unit] = sizeForm.exec(text) ?? [];
   if (digits === undefined) {
-    throw usageError(phrase`${option}: "${text}" is not a size`, "e.g. 300MB, 1.5GB, 2GiB or 1048576");
+    throw usageError(
+      phrase`${option} is "${text}", but must be a size in bytes`,
+      "write e.g. 300MB, 1.5GB, 2GiB or 1048576",
+    );
   }
   const power = prefixes.indexOf(prefix?.toLowerCase() ?? "");
   const times = (base: number) => Math.floor(numberOf(digits) * base ** power);
   if (prefix !== undefined && !binary && !unit) {
     const [decimal, other] = ["B", "iB"].map((end) => `${digits}${prefix.toUpperCase()}${end}`);
-    const hint = `${decimal} is ${groupDigits(times(1000))} bytes, ${other} ${groupDigits(times(1024))}`;
-    throw usageError(phrase`${option}: "${text}" can mean two sizes`, hint);
+    const hint = `write ${decimal} for ${groupDigits(times(1000))} bytes, or ${other} for ${groupDigits(times(1024))} bytes`;
+    throw usageError(phrase`${option} is "${text}", which can mean two sizes`, hint);
   }
   const value = times(binary ? 1024 : 1000);
   if (!Number.isSafeInteger(value))
-    throw usageError(phrase`${option}: ${text} is too large, it must be below 2^53 bytes`);
+    throw usageError(phrase`${option} is ${text}, but must be below 2^53 bytes`);
   // A limit this small is surely a mistake; 0 is a valid limit.
   if (!unit && value > 0 && value < 1000)
     throw usageError(
-      phrase`${option}: ${text} is only ${countNoun(value, "byte")}`,
+      phrase`${option} is only ${countNoun(value, "byte")}`,
       `did you mean ${digits}GB or ${digits}MB?`,
     );
   if (value < leastBytes) {
-    throw usageError(phrase`${option}: ${text} is too small, it must be at least ${leastBytes} bytes`);
+    throw usageError(phrase`${option} is ${text}, but must be at least ${countNoun(leastBytes, "byte")}`);
   }
   return value;
 }

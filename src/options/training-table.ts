@@ -38,7 +38,7 @@ const languagesFirst = {
 };
 const needsCache: optionTables.Need = {
   other: "cache",
-  hint: phrase`e.g. ${asOption("cache", "bpe-cache")}`,
+  hint: phrase`name a directory for the cache, e.g. ${asOption("cache", "bpe-cache")}`,
 };
 const seedTokens = {
   topic: "tokens",
@@ -47,7 +47,7 @@ const seedTokens = {
 } as const;
 const needsExtend: optionTables.Need = {
   other: "extend",
-  hint: phrase`e.g. ${asOption("extend", "tokenizer")}`,
+  hint: phrase`name the tokenizer to extend, e.g. ${asOption("extend", "tokenizer")}`,
 };
 const forModel = { topic: "model", rare: true, excludes: [fixedByBase] } as const;
 const proposed = "An empty TEXT means none.";
@@ -100,7 +100,7 @@ export const trainingOptions = optionTables.of({
     rare: true,
     excludes: [fixedByBase],
     description: "special tokens get the first ids",
-    details: phrase`The 256 bytes come after the special tokens, in order, then merges: the layout of tekken.json. With ${asOption("compat", "huggingface")}, special tokens always come first.`,
+    details: phrase`Then come the 256 bytes, in order, and then the merges: the layout of tekken.json. With ${asOption("compat", "huggingface")}, special tokens always come first.`,
   },
   specialTokensFile,
   pattern: {
@@ -131,7 +131,7 @@ export const trainingOptions = optionTables.of({
     kind: word(["cs336", "huggingface", "rustbpe", "extension"], "RULE"),
     topic: "tokens",
     description: "which trainer to match",
-    details: phrase`Merges and ids are those of that trainer: it decides which of equally frequent pairs is merged first, and whether text is read line by line. Special tokens in the text end documents; HF's trainer learns from them as from other text, which needs ${asOption("special-tokens-as-text")}.`,
+    details: phrase`Merges and ids are those of that trainer: which of equally frequent pairs is merged first, and whether text is read line by line. Special tokens in the text end documents. HF's trainer learns from them as from other text: add ${asOption("special-tokens-as-text")}.`,
     default: "cs336",
   },
   minFrequency: {
@@ -141,7 +141,7 @@ export const trainingOptions = optionTables.of({
     topic: "tokens",
     rare: true,
     description: "stop when the most frequent pair occurs fewer times",
-    default: phrase`1; with ${asOption("compat", "huggingface")} 0`,
+    default: phrase`1, or 0 with ${asOption("compat", "huggingface")}`,
   },
   maxTokenLength: {
     name: "max-token-length",
@@ -204,7 +204,10 @@ export const trainingOptions = optionTables.of({
     kind: text("REGEX"),
     topic: "tokens",
     rare: true,
-    needs: { other: "superwords-from", hint: phrase`e.g. ${asOption("superwords-from", 24000)}` },
+    needs: {
+      other: "superwords-from",
+      hint: phrase`say from which size on superwords are learned, e.g. ${asOption("superwords-from", 24000)}`,
+    },
     description: "how the tokenizer splits text, superwords included",
     default: "SuperBPE's: splits at numbers and runs of punctuation",
   },
@@ -215,7 +218,7 @@ export const trainingOptions = optionTables.of({
     topic: "tokens",
     rare: true,
     description: phrase`add tokens to this tokenizer: ${asOption("vocab-size", "+8k", "n")}, or the new size`,
-    details: phrase`Training continues after its merges, on the new text. Its tokens keep their ids, new tokens come after them, and its files are rewritten with both. Without ${asOption("vocab-size", undefined, "n")} and files, only ${asOption("special-token", undefined, "s")}, ${asOption("seed-token")} and ${asOption("rename")} change it. Several sizes from one run: ${asOption("vocab-size", "+1k,+2k", "n")}. The pattern stays. Documents end at the special tokens in its training.json, and at those of ${asOption("special-token", undefined, "s")}. Ties follow ${asOption("compat")}; by default the rule of its training, or, if that is unknown, extension: the smaller pair of strings in byte-to-character form.`,
+    details: phrase`Training continues after its merges, on the new text. Its tokens keep their ids, new tokens come after them, and its files are rewritten with both. Without ${asOption("vocab-size", undefined, "n")} and files, only ${asOption("special-token", undefined, "s")}, ${asOption("seed-token")} and ${asOption("rename")} change it. Several sizes from one run: ${asOption("vocab-size", "+1k,+2k", "n")}. The pattern stays. Documents end at the special tokens in its training.json, and at those of ${asOption("special-token", undefined, "s")}. Ties follow ${asOption("compat")}; without it, the rule of its training. If that is unknown: extension, the smaller pair of strings in byte-to-character form.`,
     inCode:
       "A tokenizer to add tokens to. Training continues after its merges. Its tokens keep their ids, new tokens get the ids after them, and its files are rewritten with both. Without a size and a corpus, only the given special tokens, seed tokens and renames change it. The pattern stays; documents also end at the given special tokens.",
   },
@@ -243,7 +246,7 @@ export const trainingOptions = optionTables.of({
     ],
     sample: "qwen3",
     description: "take everything but the merges from this tokenizer",
-    details: phrase`Pattern, normalization, special tokens, roles, chat template, post-processor and tokenizer class come from an existing tokenizer, as in transformers' train_new_from_iterator. Explicit options take precedence. The order of ids, and which of equally frequent pairs is merged first, follow ${asOption("compat")}; without it, they follow the training.json of that tokenizer or, if it has none, huggingface. Added tokens that are not special get ids after the size that you ask for. TOKENIZER is a path, or one of the names gpt2, gpt-4, gpt-4o, llama3, llama4 and qwen3.`,
+    details: phrase`Pattern, normalization, special tokens, roles, chat template, post-processor and tokenizer class come from an existing tokenizer, as in transformers' train_new_from_iterator. Explicit options take precedence. The order of ids, and which of equally frequent pairs is merged first, follow ${asOption("compat")}; without it, they follow the training.json of that tokenizer or, if it has none, ${asOption("compat", "huggingface")}. Added tokens that are not special get ids after the size that you ask for. TOKENIZER is a path, or one of the names gpt2, gpt-4, gpt-4o, llama3, llama4 and qwen3.`,
   },
   wholeTexts: {
     name: "whole-texts",
@@ -305,7 +308,7 @@ export const trainingOptions = optionTables.of({
     library: "languages: dev",
     needs: {
       other: "language",
-      hint: phrase`e.g. ${asOption("language", "en=corpus/en")} ${asOption("language-dev", "en=dev/en")}`,
+      hint: phrase`give both, e.g. ${asOption("language", "en=corpus/en")} ${asOption("language-dev", "en=dev/en")}`,
     },
     description: "text for comparing the languages",
     details: "Give it for all languages or for none. Nothing is learned from it.",
@@ -382,7 +385,7 @@ export const trainingOptions = optionTables.of({
     rare: true,
     excludes: [sharedOptions.notWithExtend],
     description: "write tokens.tsv: how often each token occurs",
-    details: phrase`It has each token's occurrences when created and at the end, and the two tokens that were merged into it. By default it is written if it is below 1 MB and ${asOption("format")} is not given.`,
+    details: phrase`The file has each token's occurrences when it was created and at the end, and the two tokens that were merged into it. By default it is written if it is below 1 MB and ${asOption("format")} is not given.`,
   },
   report,
   noLedger: {
@@ -413,7 +416,7 @@ export const trainingOptions = optionTables.of({
     rare: true,
     library: "cacheLimitBytes",
     needs: needsCache,
-    description: phrase`with ${asOption("cache")}: how large it may be, e.g. 10GB`,
+    description: phrase`with ${asOption("cache")}: its largest size, e.g. 10GB`,
     details: "The least recently used entries are evicted first.",
     default: "no limit",
   },

@@ -41,7 +41,10 @@ const stepsMax = 255;
 /** Returns the steps as indices of `stepNames`. */
 export function stepIndices(normalization: Normalization): number[] {
   const steps = stepsOf(normalization).map((step) => stepNames.indexOf(step));
-  if (steps.length > stepsMax) throw new UserError(`a normalization has at most ${stepsMax} steps`);
+  if (steps.length > stepsMax)
+    throw new UserError(`the normalization has ${steps.length} steps, but may have at most ${stepsMax}`, {
+      hint: "leave out steps that occur twice",
+    });
   return steps;
 }
 

@@ -224,13 +224,16 @@ export class TextSections {
  * normalization did not fit; otherwise a long run of pending bytes did not.
  */
 function noMemoryFor(pendingBytes: number): UserError {
-  const what =
+  const [what, remedy] =
     pendingBytes < pieceBytes
-      ? "the search for added tokens and the normalization of texts"
-      : `a run of ${Math.ceil(pendingBytes / 2 ** 20)} MB of combining marks or of white space`;
+      ? ["the search for added tokens and the normalization of texts", ""]
+      : [
+          `a run of ${Math.ceil(pendingBytes / 2 ** 20)} MB of combining marks or of white space`,
+          "shorten this run in the text, or ",
+        ];
   return new UserError(`not enough memory for ${what}`, {
     kind: "memory",
-    hint: phrase`free memory on this machine${messages.orFewerWorkers}`,
+    hint: phrase`${remedy}free memory on this machine${messages.orFewerWorkers}`,
   });
 }
 

@@ -44,8 +44,8 @@ export const removed = -1;
 export function newIdOf({ newIds }: Numbering, id: unknown, path: string, place: string): number {
   const newId = typeof id === "number" ? newIds[id] : undefined;
   if (newId !== undefined && newId !== removed) return newId;
-  throw new UserError(`"${path}": ${place} uses the id ${JSON.stringify(id)}, which no remaining token has`, {
-    hint: "only bytes and added tokens are always kept: make this token an added token, or remove that part of the file",
+  throw new UserError(`"${path}": ${place} uses the id ${JSON.stringify(id)}, whose token would be removed`, {
+    hint: "make this token an added token, which is always kept, or remove this part of the file",
   });
 }
 

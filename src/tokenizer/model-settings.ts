@@ -1,5 +1,5 @@
 import { escapeBytes, type json, showValue } from "#bytes";
-import { asOption, type Message, phrase, usageError } from "#runtime";
+import { asOption, type Message, messages, phrase, usageError } from "#runtime";
 import type { AddedToken, Normalization } from "#text";
 import { chatTemplateNames } from "./chat-template-names.ts";
 import { namedTemplate } from "./chat-templates.ts";
@@ -147,7 +147,7 @@ export function settleAsked(specialTokens: readonly string[], asked: AskedModelS
   const addsBos = asked.addsBos ?? false;
   if (addsBos && roles.bos === undefined) {
     throw usageError(
-      phrase`${asOption("add-bos")}: there is no bos token`,
+      phrase`${asOption("add-bos")} needs a bos token, but there is none`,
       specialTokens.length === 0
         ? phrase`add ${asOption("special-token", "'<s>'")}`
         : phrase`name one of the special tokens with ${asOption("bos")}`,
@@ -157,7 +157,7 @@ export function settleAsked(specialTokens: readonly string[], asked: AskedModelS
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(tokenizerClass)) {
     throw usageError(
       phrase`${asOption("class", `"${tokenizerClass}"`)} is not the name of a class`,
-      phrase`e.g. ${asOption("class", defaultClass)}`,
+      phrase`name a Python class, e.g. ${asOption("class", defaultClass)}`,
     );
   }
   return {
@@ -185,9 +185,13 @@ export function settle(like: Like | null, specialTokens: readonly string[], aske
   const adding = like.root === null ? [] : postProcessorSteps(like.root.post_processor);
   if (adding.length === 0 || (model.addsBos === addsBos && (!addsBos || model.roles.bos === roles?.bos)))
     return model;
+  const changing = [
+    ...(asked.addsBos && !addsBos ? [asOption("add-bos")] : []),
+    ...(asked.roles?.bos === undefined ? [] : [asOption("bos")]),
+  ];
   throw usageError(
-    `no bos token can be added to each text, because the post-processor of "${like.path}" already adds tokens`,
-    phrase`leave out ${asOption("add-bos")} and ${asOption("bos")}`,
+    `the post-processor of "${like.path}" adds tokens to each text already, so a bos token cannot be added or changed`,
+    changing.length === 0 ? undefined : phrase`leave out ${messages.joined(changing, " and ")}`,
   );
 }
 
@@ -237,7 +241,11 @@ function chatTemplateOf(
     );
   }
   for (const token of named.specialTokens)
-    checkSpecial(specialTokens, token, phrase`${asOption("chat-template", asked)}: ${token}`);
+    if (!specialTokens.includes(token))
+      throw usageError(
+        phrase`${asOption("chat-template", asked)} needs the special token ${token}`,
+        phrase`add ${asOption("special-token", `'${token}'`)}`,
+      );
   if (named.bos !== null && roles.bos === undefined) {
     throw usageError(
       phrase`${asOption("chat-template", asked)} needs a bos token`,

@@ -4,7 +4,7 @@ import { asOption, type Message, messages, phrase, UserError } from "#runtime";
 export class NoMemory extends UserError {
   constructor(
     what: string,
-    hint: Message = "free memory on this machine, or split the text into shorter ones",
+    hint: Message = "free memory on this machine, or split the text into shorter texts",
   ) {
     super(`not enough memory for ${what}`, { kind: "memory", hint });
   }

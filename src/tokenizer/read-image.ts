@@ -56,7 +56,8 @@ function readHead(image: Uint8Array, path: string, refuse: (what: string) => nev
   const view = new DataView(image.buffer, image.byteOffset, image.byteLength);
   if (image.length < partsAt + 8 * imageParts.length) return damaged();
   const magic = new TextDecoder("latin1").decode(image.subarray(0, imageFile.magic.length));
-  if (magic !== imageFile.magic) throw new UserError(`"${path}" is not a tokenizer image`);
+  if (magic !== imageFile.magic)
+    throw new UserError(`"${path}" is not a tokenizer image`, { hint: "make an image with bpe image" });
   const isOwn = Buffer.compare(image.subarray(16, 32), imageDigest(kernels.readNative())) === 0;
   if (view.getUint32(8, true) !== imageVersion || !isOwn) refuse("is an image of another version of bpe");
   if (view.getUint32(12, true) !== crc32(image.subarray(16))) damaged();

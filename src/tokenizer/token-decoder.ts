@@ -33,7 +33,7 @@ export function leadingBytes(
 
 export function unknownId(id: number, position: number, idLimit: number): UserError {
   return new UserError(`id ${id} at position ${position} is not in the vocabulary`, {
-    hint: `give the tokenizer that the ids were made with; the ids of this one end at ${idLimit - 1}`,
+    hint: `give the tokenizer that the ids were made with; the largest id of this tokenizer is ${idLimit - 1}`,
     exitCode: exitCode.failed,
   });
 }

@@ -1,6 +1,6 @@
 import { bytesOf } from "#bytes";
 import { compiledPatterns } from "#pattern";
-import { UserError } from "#runtime";
+import { asOption, phrase, UserError } from "#runtime";
 import { type AddedToken, type Cutting, cuttings, type Normalization } from "#text";
 import type { EncodingModel, RankedMerges } from "./encoding-model.ts";
 import * as encodingModels from "./encoding-model.ts";
@@ -77,20 +77,19 @@ export const allAddedTokens = ({
  */
 export function findDocumentEndId(parts: TokenizerParts, name?: string): number | undefined {
   const end = name ?? findDocumentEnd(allAddedTokens(parts).map(({ content }) => content));
-  return end === undefined ? undefined : specialTokenId(parts, end, "to end documents");
+  return end === undefined ? undefined : specialTokenId(parts, end, "document-end");
 }
 
 /**
- * Returns the id of the added token with this text. If there is none, throws a UserError, in which `use` says what the
- * token is for.
+ * Returns the id of the added token with this text. If there is none, throws a UserError that names `option`.
  */
-export function specialTokenId(parts: TokenizerParts, text: string, use = "to append"): number {
+export function specialTokenId(parts: TokenizerParts, text: string, option = "append-token"): number {
   const tokens = allAddedTokens(parts);
   const token = tokens.find(({ content }) => content === text);
   if (token !== undefined) return token.id;
   const some = tokens.slice(0, shownTokens).map(({ content }) => content);
   const moreCount = tokens.length - some.length;
-  throw new UserError(`the tokenizer has no special token "${text}" ${use}`, {
+  throw new UserError(phrase`${asOption(option, `"${text}"`)} is not a special token of the tokenizer`, {
     hint:
       some.length === 0
         ? "use another tokenizer: this one has no special tokens"
@@ -165,7 +164,7 @@ export function checkSame(base: TokenizerParts, other: TokenizerParts): void {
   if (haveSameMerges(base, other)) return;
   throw new UserError(
     `"${base.description.path}" and "${other.description.path}" are different tokenizers in one directory`,
-    { hint: "name the file of the tokenizer that you mean" },
+    { hint: "name the file that you mean, not the directory" },
   );
 }
 
@@ -182,6 +181,9 @@ export function haveSameMerges({ model: a }: TokenizerParts, { model: b }: Token
 
 const noTies = new Int32Array(0);
 
-export function refuse(path: string, what: string, hint?: string): never {
-  throw new UserError(`"${path}" cannot be reproduced exactly: ${what}`, hint === undefined ? {} : { hint });
+export function refuse(path: string, what: string, hint = exactHint): never {
+  throw new UserError(`"${path}" is not supported: ${what}`, { hint });
 }
+
+const exactHint =
+  "bpe loads only tokenizers whose ids it can reproduce exactly; use this one with the library that it was made for";

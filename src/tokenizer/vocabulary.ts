@@ -251,18 +251,20 @@ export function checkSpecialTokens(specialTokens: readonly string[], compat: Com
   const sizeBytes = specialTokens.reduce((sum, special) => sum + new TextEncoder().encode(special).length, 0);
   if (sizeBytes > specialBytesMax) {
     throw usageError(
-      `the special tokens have ${formatBytes(sizeBytes)} in all; the limit is ${formatBytes(specialBytesMax)}`,
+      `the special tokens have ${formatBytes(sizeBytes)} in all, but may have at most ${formatBytes(specialBytesMax)}`,
       "use fewer or shorter special tokens",
     );
   }
   const seen = new Set<string>();
   for (const special of specialTokens) {
-    if (special === "") throw usageError("a special token is empty");
-    if (seen.has(special)) throw usageError(`special token ${quote(special)} is given twice`);
+    if (special === "") throw usageError("a special token is empty", "leave out the empty special token");
+    if (seen.has(special))
+      throw usageError(`special token ${quote(special)} is given twice`, "give each special token once");
     seen.add(special);
     if (!special.isWellFormed()) {
       throw usageError(
         `special token ${quote(special)} contains half of a surrogate pair, which is not a character`,
+        "choose a text of whole characters",
       );
     }
     if (compat !== "huggingface" && isSingleByte(special)) {
@@ -344,7 +346,7 @@ function isSingleByte(special: string): boolean {
 
 function equalsLearnedToken(special: string): UserError {
   return new UserError(`special token ${quote(special)} equals a learned token`, {
-    hint: "choose a text that cannot be learned from the corpus, such as <|endoftext|>",
+    hint: "choose a special token that cannot be learned from the corpus, such as <|endoftext|>",
   });
 }
 

@@ -76,8 +76,8 @@ test("lines of decimal ids are documents, and the first place of each is shown",
     /^document 0, position 0\n {2}given {4}"t" "h"( "e")? \(.*\)\n {2}encoded {2}"the?" \(\d+\)\n$/,
   );
   expect(stderr).toBe(
-    "bpe: error: 1 of 3 documents has ids that differ from the encoding of the text\n" +
-      "hint: check which tokenizer the ids were made with; to compare two, use bpe diff A B --text FILE\n",
+    "bpe: error: 1 of 3 documents has ids other than those that encoding their text gives\n" +
+      "hint: give the tokenizer and options that made these ids; to compare tokenizers, use bpe diff A B --text FILE\n",
   );
   const piped = bpe(["ids", "check", "-", "--tokenizer", "gpt2", "-q"], {
     cwd: home,
@@ -111,11 +111,13 @@ test("mistakes are reported", () => {
   put(home, "none.txt", "");
   expect(told("high.txt", "--tokenizer", "gpt2")).toEqual([
     1,
-    'bpe: error: "high.txt": line 1: the id 999… is not below 600',
+    'bpe: error: "high.txt": the id on line 1 is 999…, but must be from 0 to 599',
   ]);
-  expect(told("word.txt", "--tokenizer", "gpt2")[1]).toBe('bpe: error: "word.txt": line 1: "x" is not an id');
+  expect(told("word.txt", "--tokenizer", "gpt2")[1]).toBe(
+    'bpe: error: "word.txt": line 1 has "x", which is not an id',
+  );
   expect(told("none.txt", "--tokenizer", "gpt2")).toEqual([0, ""]);
   expect(told("word.txt", "--tokenizer", "gpt2", "--document-end", "<x>")[1]).toBe(
-    'bpe: error: the tokenizer has no special token "<x>" to end documents',
+    'bpe: error: --document-end "<x>" is not a special token of the tokenizer',
   );
 });

@@ -181,12 +181,12 @@ describe("other people's files", () => {
       "gguf",
       "llama.cpp has no pre-tokenizer for this pattern",
     ],
-    ["special tokens after the others", {}, "tekken", "tekken.json gives special tokens the first ids"],
+    ["special tokens after the others", {}, "tekken", "in tekken.json special tokens have the first ids"],
     [
       "bytes in another order",
       { added_tokens: [], model: { ...json.model, vocab: bytesTurned } },
       "tekken",
-      "tekken.json gives the 256 bytes, in order, the ids after the special tokens",
+      "in tekken.json the 256 bytes come next after the special tokens",
     ],
     [
       "ids without a token",

@@ -17,7 +17,7 @@ test("shards are written, and none is written again", () => {
   expect(readdirSync(home).sort()).toEqual(["a.txt", "c.json", ...names]);
   expect(encode(...options).stderr).toEndWith("3 documents in 3 files, 3 of them from earlier runs\n");
   expect(encode(...options, "--append-token", "<|end|>").stderr).toInclude(
-    "belongs to a different run: appendId was none",
+    "belongs to a run with other options or inputs: the id of --append-token is none",
   );
 });
 
@@ -33,7 +33,7 @@ test("parts of a plan are joined, and unchanged inputs are not encoded again", (
   expect(bpe(join, { cwd: home }).stderr).toStartWith('unchanged: "j.json" was made from the same inputs');
   const other = [...join, "--dtype", "uint32"];
   expect(run(...other).stderr).toInclude(
-    '"j.json" belongs to a different run: type was uint16, but is uint32 here',
+    '"j.json" belongs to a run with other options or inputs: --dtype is uint16 in "j.json", but uint32 in this run',
   );
   expect(bpe([...other, "--if-changed"], { cwd: home }).stderr).toStartWith("joined 1 part");
   const refused = run("ids", "join", "p.json", "--plan", "plan.jsonl", "-o", "j.part");
@@ -135,22 +135,19 @@ test("the ending selects the format, and impossible combinations are refused", (
       .sort(),
   ).toEqual([...["d.ds", "d.ds.index", "d.ds.metadata", "d.parquet"]]);
   const refused: [readonly string[], string][] = [
-    [["--ids-format", "olmo"], "--ids-format is for a file of ids"],
-    [["-o", "-", "--shard-size", "5"], "--shard-size is for a file of ids"],
+    [["--ids-format", "olmo"], "--ids-format is for files of ids, but without -o"],
+    [["-o", "-", "--shard-size", "5"], "--shard-size is for files of ids, but without -o"],
     [["-o", "d.txt"], '--output "d.txt" does not say which format to write'],
     [["-o", "d/", "--ids-format", "olmo"], '--output "d/" is a directory'],
-    [["-o", "d.parquet", "--dtype", "uint16"], "--dtype is not for parquet"],
-    [["--keep-field", "id"], "--keep-field is for a file of ids"],
+    [["-o", "d.parquet", "--dtype", "uint16"], "--dtype has no effect on parquet"],
+    [["--keep-field", "id"], "--keep-field is for files of ids, but without -o"],
     [
       ["-o", "d.npy", "--keep-field", "id"],
       "--keep-field is for parquet, but the ids would be written as npy",
     ],
     [["-o", "d.parquet", "--keep-field", "id,a,id:text"], '--keep-field names "id" twice'],
-    [
-      ["-o", "d.parquet", "--keep-field", "input_ids"],
-      "--keep-field: input_ids is the name of the column with the ids",
-    ],
-    [["-o", "d.parquet", "--keep-field", "id,"], "--keep-field: a name is missing"],
+    [["-o", "d.parquet", "--keep-field", "input_ids"], "--keep-field cannot keep the field input_ids"],
+    [["-o", "d.parquet", "--keep-field", "id,"], "--keep-field contains an empty name"],
   ];
   for (const [options, message] of refused) {
     const { code, stderr } = encode(...options);
@@ -159,10 +156,13 @@ test("the ending selects the format, and impossible combinations are refused", (
   const plain = encode("-o", "f.parquet", "--keep-field", "id");
   expect([plain.code, plain.stderr]).toEqual([
     1,
-    expect.stringContaining(`"${text}": --keep-field is for records, and plain text has no fields`),
+    expect.stringContaining(`"${text}" is read as plain text, which has no fields for --keep-field`),
   ]);
   const { code, stderr } = encode("-o", "d", "--ids-format", "olmo", "--document-end", "<|no|>");
-  expect([code, stderr]).toEqual([1, expect.stringContaining('no special token "<|no|>" to end documents')]);
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringContaining('--document-end "<|no|>" is not a special token of the tokenizer'),
+  ]);
   expect(readdirSync(join(home)).filter((name) => name.startsWith("."))).toEqual([]);
 });
 
@@ -175,7 +175,9 @@ test("shards are decoded only by the tokenizer that encoded them, whether specia
     expect(decode(tokenizer)).toEqual({ code: 0, stdout: readFileSync(text, "utf8"), stderr: "" });
     expect(decode(other)).toMatchObject({
       ...{ code: 1, stdout: "" },
-      stderr: expect.stringContaining(`"${name}_00000.npy" has ids of a different tokenizer than "${other}/`),
+      stderr: expect.stringContaining(
+        `"${name}_00000.npy" was encoded with a tokenizer other than "${other}/`,
+      ),
     });
     // A file that has the name of the manifest, but other content, is ignored.
     for (const json of ["{", "[]", '{"format":1,"request":{},"shards":[],"next":null}']) {

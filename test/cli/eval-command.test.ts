@@ -359,15 +359,15 @@ describe("bpe eval", () => {
       gpt2 --text T --model d=4 | 2 | --model: layers is missing
       gpt2 --text T --model english.txt | 1 | --model "english.txt": it is not a config.json
       gpt2 --text T --measure model | 2 | --measure model needs --model
-      gpt2 --text T --term ${"é".repeat(513)} | 2 | --term: the term has 1,026 bytes; the limit is 1,024
-      gpt2 --text T --terms long.txt | 1 | long.txt", line 3: the term has 1,025 bytes; the limit is 1,024
+      gpt2 --text T --term ${"é".repeat(513)} | 2 | --term: the term has 1,026 bytes, but must have at most 1,024
+      gpt2 --text T --terms long.txt | 1 | long.txt", line 3: the term has 1,025 bytes, but must have at most 1,024
       gpt2 --text T --measure fertilty | 2 | did you mean fertility? (one of: tokens,
       gpt2 --text T --measure= | 2 | --measure: unknown value ""
-      gpt2 --text T --measure parity | 2 | there is only one
+      gpt2 --text T --measure parity | 2 | only one text is given
       gpt2 --text T --measure all --csv | 2 | the CSV always has every measure
       gpt2 --text T --words 3 --json | 2 | the JSON has everything
-      gpt2 --text T --words 0 | 2 | too small, it must be at least 1
-      gpt2 --text T --words 21 | 2 | too large, it must be at most 20
+      gpt2 --text T --words 0 | 2 | --words is 0, but must be at least 1
+      gpt2 --text T --words 21 | 2 | --words is 21, but must be at most 20
       gpt2 --text T --terms none.txt | 1 | has no term
       gpt2 --text T --terms latin1.txt | 1 | is not valid UTF-8
     `);

@@ -74,7 +74,7 @@ test("the ids are those of bpe encode, and the JSON matches its schema", () => {
 test("a long text is refused before any work, and a short text may be anything", () => {
   expect(run("explain", "nowhere", "x".repeat(10_001))).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("the text has 10,001 bytes; explain takes at most 10,000"),
+    stderr: expect.stringContaining("the text has 10,001 bytes, but bpe explain takes at most 10,000"),
   });
   expect(run("explain", "low", "x".repeat(10_000)).code).toBe(0);
   for (const text of ["-", "low", "corpus.txt", "*"])

@@ -84,12 +84,15 @@ describe("refusals", () => {
 
   test("options that the base decides, and invalid sizes", () => {
     for (const [options, message] of [
-      [["-n", "+4", "--pad-to", "0"], "--pad-to: 0 is too small"],
-      [["-n", "+4", "-p", "cl100k"], "--pattern is stored in tokenizer.json"],
+      [["-n", "+4", "--pad-to", "0"], "--pad-to is 0, but must be at least 1"],
+      [
+        ["-n", "+4", "-p", "cl100k"],
+        "--pattern cannot be given, because tokenizer.json contains this setting",
+      ],
       [["-n", "270"], "--vocab-size 270 adds nothing to the 270 ids of the base"],
-      [["-n", "+0"], "--vocab-size: 0 is too small"],
+      [["-n", "+0"], "--vocab-size is 0, but must be at least 1"],
       [["-n", "274,+4"], "--vocab-size: 274, or +4, is given twice"],
-      [["-n", "+4,"], '--vocab-size: "" is not a whole number'],
+      [["-n", "+4,"], '--vocab-size is "", but must be a whole number'],
     ] as const) {
       expect(refusal(...options)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
     }

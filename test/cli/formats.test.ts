@@ -14,7 +14,7 @@ import { fillWithInputs, pathArguments } from "./command-lines.ts";
 type Refusals = Readonly<Record<string, string>>;
 
 const others = "all others";
-const otherIds = "(position 0: the )?id 258 (at position 0 )?is not";
+const otherIds = "(id 258 at position 0 is not|the id at position 0 is 258, but must)";
 /**
  * What commands say, by format. The ids in the command lines come from `tok`, so other tokenizers may lack some of
  * them.
@@ -29,7 +29,7 @@ const refusals: Readonly<Record<string, Refusals>> = {
     "prune <tokenizer>": 'PATH" has 40 tokens, so a size of 260 would remove none',
     "truncate <tokenizer>": 'PATH" has 40 tokens, so a size of 260 would remove none',
     "convert <tokenizer>": "--format huggingface: HF puts a space after each added token",
-    "ids truncate --from": 'PATH/tokenizer.model" cannot be reproduced exactly',
+    "ids truncate --from": 'the ids of "PATH/tokenizer.model" cannot be truncated',
     "ids truncate --to": '"PATH/tokenizer.model" is not a truncated form of',
   },
   tekken: {
@@ -40,7 +40,7 @@ const refusals: Readonly<Record<string, Refusals>> = {
   },
   gguf: { [others]: 'PATH" is a GGUF model' },
   image: {
-    "train --extend": 'PATH" cannot be extended: the format image can only be made from other files',
+    "train --extend": 'PATH" cannot be extended: it is an image of a tokenizer',
     "prune <tokenizer>": 'PATH" cannot be pruned: it is an image of a tokenizer',
     "truncate <tokenizer>": 'PATH" cannot be pruned: it is an image of a tokenizer',
   },

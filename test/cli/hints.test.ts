@@ -72,9 +72,9 @@ test("a format is named only if neither a plan nor kept fields determine it", ()
     `${sequence} make a plan with --input-format text`,
   );
   const without = "leave out --keep-field; if the file has records,";
-  expect(encode("a.txt", "--keep-field", "id")).toBe(`${without} state their format with --input-format`);
+  expect(encode("a.txt", "--keep-field", "id")).toBe(`${without} name their format: --input-format`);
   expect(encodePlan("a.txt", [], "--keep-field", "id")).toBe(
-    `${without} make a plan that states their format with --input-format`,
+    `${without} make a plan with their format: bpe plan --input-format`,
   );
 });
 
@@ -85,7 +85,7 @@ test("a size for pruning is named only if there is one", () => {
   train("260", "trained");
   train("256", "bytes");
   expect(sized("trained", 260)).toBe("give a --vocab-size from 256 to 259");
-  expect(sized("trained", 255)).toBe("give a --vocab-size of 256 or more");
-  expect(sized("bytes", 256)).toBe("none of its tokens can be removed");
-  expect(sized("bytes", 255)).toBe("none of its tokens can be removed");
+  expect(sized("trained", 255)).toBe("give a --vocab-size from 256 to 259");
+  expect(sized("bytes", 256)).toBe("none of its tokens can be removed, so use it as it is");
+  expect(sized("bytes", 255)).toBe("none of its tokens can be removed, so use it as it is");
 });

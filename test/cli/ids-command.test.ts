@@ -303,7 +303,7 @@ describe("decoding", () => {
     const { output } = train([put(home, "few.txt", "1 2 1 2 1 2\n")], "-n", "+2");
     expect(decode(put(home, "tokens.txt", "3\n1 5\n"), output)).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("line 2: the id 5… is not below 5"),
+      stderr: expect.stringContaining("the id on line 2 is 5…, but must be from 0 to 4"),
     });
     expect(bpe(["ids", "inspect", output]).stdout).toContain("4 ids  4: 1 2 1 2");
     const text = put(home, "text.txt", "some text");
@@ -327,10 +327,10 @@ describe("refusals", () => {
 
   test("invalid or too large ids, with their position", () => {
     for (const [content, message] of [
-      ["1 2\n3 x4 5\n", 'line 2: "x4" is not an id'],
-      ["1 -2\n", 'line 1: "-2" is not an id'],
-      ["1 -2", 'line 1: "-2" is not an id'],
-      ["1\n1048576\n", "line 2: the id 1048576"],
+      ["1 2\n3 x4 5\n", 'line 2 has "x4", which is not an id'],
+      ["1 -2\n", 'line 1 has "-2", which is not an id'],
+      ["1 -2", 'line 1 has "-2", which is not an id'],
+      ["1\n1048576\n", "the id on line 2 is 1048576…, but must be from 0 to 1048575"],
       ["\n\n", "contains no ids"],
     ] as const) {
       const wrong = train([put(home, "wrong.txt", content)], "-n", "+4");
@@ -339,16 +339,16 @@ describe("refusals", () => {
     const odd = train([put(home, "odd.bin", Uint8Array.of(1, 2, 3))], "-n", "+4");
     expect(odd).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("not a whole number of uint16 ids"),
+      stderr: expect.stringContaining("not a multiple of 2, the size of a uint16 id"),
     });
   });
 
   test("sizes and options that do not fit", () => {
     for (const [message, ...options] of [
-      ["--vocab-size 2 is too small: the input has ids up to 2, so it must be at least 3", "-n", "2"],
+      ["--vocab-size is 2, but must be at least 3, because the input has ids up to 2", "-n", "2"],
       ["unknown option -p", "-n", "+4", "-p", "gpt2"],
       ['--compat: unknown value "cs336"', "-n", "+4", "--compat", "cs336"],
-      ['--vocab-size: "4,8" is not a whole number', "-n", "4,8"],
+      ['--vocab-size is "4,8", but must be a whole number', "-n", "4,8"],
     ]) {
       expect(train([good], ...options)).toMatchObject({ code: 2, stderr: expect.stringContaining(message!) });
     }
@@ -391,7 +391,7 @@ describe("refusals", () => {
     const encode = (path: string, tokenizer: string) =>
       bpe(["ids", "encode", path, "--tokenizer", tokenizer]);
     expect(encode(put(home, "more.txt", "1 9\n"), output).stderr).toContain(
-      "contains the id 9, but the tokenizer's alphabet ends at 2",
+      "contains the id 9, but the tokenizer was trained on ids up to 2",
     );
     expect(encode(good, put(home, "merges.txt", "#version: 0.2\na b\n")).stderr).toContain(
       "it contains no merges over ids",

@@ -50,10 +50,10 @@ test("bpe reads an image like the files, and refuses to change it", () => {
     '"read.image" cannot be pruned: it is an image of a tokenizer',
   );
   expect(refused("train", "text.txt", "--extend", "read.image", "-n", "9999", "-o", "extended")).toContain(
-    "the format image can only be made from other files",
+    "it is an image of a tokenizer",
   );
   expect(refused("tokens", "text.txt", "--tokenizer", "read.image", "-p", "gpt2")).toContain(
-    "--pattern is stored in a tokenizer image",
+    "--pattern cannot be given, because a tokenizer image contains this setting",
   );
   const whole = readFileSync(join(home, "read.image"));
   writeFileSync(join(home, "cut.image"), whole.subarray(0, whole.length - 4));

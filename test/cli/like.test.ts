@@ -196,7 +196,7 @@ test("post-processors and padding get the new ids, by the texts of the tokens", 
   const refused = train(join(home, "roberta"), "--add-bos", "--bos", "<s>");
   expect([refused.code, refused.stderr]).toEqual([
     2,
-    expect.stringContaining("no bos token can be added to each text, because the post-processor of"),
+    expect.stringContaining("adds tokens to each text already, so a bos token cannot be added or changed"),
   ]);
 });
 
@@ -446,11 +446,11 @@ test("unsupported tokenizers are refused, and nothing is written", () => {
   put(join(home, "slow"), "vocab.txt", "[PAD]\n");
   put(home, "packed.gz", gzipSync(JSON.stringify(plain)));
   const cases = rowsOf(`
-    smollm               | 2 | --like smollm: this is the name of a pattern
+    smollm               | 2 | --like smollm names a pattern
     slow                 | 1 | "slow" contains no tokenizer
     wordpiece            | 1 | its model is "WordPiece", not BPE
     metaspace            | 1 | its pre-tokenizer is Metaspace, and its decoder ByteLevel
-    config               | 1 | "config/tokenizer_config.json": what is in it
+    config               | 1 | "config/tokenizer_config.json" contains [1], but must contain a JSON object
     packed.gz            | 1 | "packed.gz" is packed with gzip
     plain --format gpt2  | 1 | --format gpt2: it cannot store the added token "<mask>", which is not a plain special token
     plain --format tiktoken | 1 | --format tiktoken:

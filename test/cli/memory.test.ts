@@ -76,7 +76,7 @@ describe("--memory-limit", () => {
     for (const text of ["much", "12 elephants", "-5", "0"]) {
       const { code, stderr } = run(["train", small, "-n", "300", "-o", "x", `--memory-limit=${text}`]);
       expect(code).toBe(2);
-      expect(stderr).toStartWith("bpe: error: --memory-limit: ");
+      expect(stderr).toStartWith("bpe: error: --memory-limit is ");
     }
   });
 

@@ -62,7 +62,7 @@ test("a named chat template adds its special tokens, with their ids, and the sum
   ]);
   expect(counted).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("<|im_start|> is not a special token"),
+    stderr: expect.stringContaining("--chat-template chatml needs the special token <|im_start|>"),
   });
 });
 
@@ -103,7 +103,7 @@ test("a class of one model is written, and warned of", () => {
 
 test("impossible combinations are refused before anything is read", () => {
   const cases = rowsOf(`
-    --add-bos | --add-bos: there is no bos token
+    --add-bos | --add-bos needs a bos token, but there is none
     --chat-template chatlm | --chat-template: unknown name "chatlm"
     --class a-b | --class "a-b" is not the name of a class
   `);

@@ -74,17 +74,17 @@ test("--if-changed trains again if the ratios changed, and only then", () => {
 
 test.each([
   [["--language-ratio", "1,2"], "2 ratios for 3 languages"],
-  [["--language-ratio", "1,2,x"], '--language-ratio 1,2,x: "x" is not a number'],
+  [["--language-ratio", "1,2,x"], '--language-ratio 1,2,x contains "x", which is not a decimal number'],
   [["--language-ratio", "1,2,0"], "--language-ratio: 0 is not a number from 0.001 to 1000"],
   [["--language-ratio", "1,2,1001"], "--language-ratio: 1001 is not a number from 0.001 to 1000"],
-  [["--language-window", "100"], "--language-window 100 is not N:FACTOR"],
+  [["--language-window", "100"], "--language-window 100 does not have the form N:FACTOR"],
   [
     ["--language-window", "0:2"],
     "--language-window 0:2 is not a number of merges and a factor, both above 0",
   ],
   [["--language-window", "1.5:2"], "--language-window 1.5:2 is not a number of merges"],
   [["--language-window", "10:0"], "--language-window 10:0 is not a number of merges"],
-  [["--global-merges", "x"], '--global-merges: "x" is not a whole number'],
+  [["--global-merges", "x"], '--global-merges is "x", but must be a whole number'],
 ])("refuses %j", (args, message) => {
   const { code, stderr } = run(...languages, "-n", "300", "-o", "refused", ...args);
   expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);

@@ -92,8 +92,8 @@ const kinds: Readonly<Record<string, Kind>> = {
       ...{ file: unnamed, directory: unnamed, cache: unnamed, log: unnamed },
     },
     others: {
-      ...{ "train --language": 'usage: OPTION: "en=" has no path' },
-      ...{ "train --language-dev": 'usage: OPTION: "en=" has no path' },
+      ...{ "train --language": 'usage: OPTION "en=" has no path' },
+      ...{ "train --language-dev": 'usage: OPTION "en=" has no path' },
       ...{ "verify <dir>": "PATH does not exist", ...templateName, "eval --model": "usage: OPTION is empty" },
       ...reports(noFileName),
       "diff --pieces": noFileName,

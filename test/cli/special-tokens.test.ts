@@ -292,7 +292,7 @@ describe("a large number of special tokens, or very long ones,", () => {
     const { code, stderr } = run("count", "no-file", "--special-tokens", "too-long", "-w", "1");
     expect([code, stderr]).toEqual([
       2,
-      'bpe: error: --special-tokens "too-long", line 1: the special tokens have 4.0 MB in all; the limit is 4.0 MB\nhint: use fewer or shorter special tokens\n',
+      'bpe: error: --special-tokens "too-long", line 1: the special tokens have 4.0 MB in all, but may have at most 4.0 MB\nhint: use fewer or shorter special tokens\n',
     ]);
     expect(() => checkSpecialTokens(Array(5).fill("é".repeat(400_001)), "cs336")).toThrow(
       "the special tokens have 4.0 MB in all",

@@ -176,7 +176,11 @@ describe("bpe tokens", () => {
       [["texts/a.txt", "--text-field", "t"], 2, "all inputs are plain text"],
       [["texts/a.txt", "--input-format", "ids"], 2, "--input-format ids was removed"],
       [["texts/a.txt", "-o", "x"], 2, "unknown option -o"],
-      [["texts/a.txt", "--special-token", "x"], 2, "--special-token is stored in tokenizer.json"],
+      [
+        ["texts/a.txt", "--special-token", "x"],
+        2,
+        "--special-token cannot be given, because tokenizer.json contains this setting",
+      ],
     ] as const) {
       const found = run([...args]);
       expect(found.stderr).toContain(message);

@@ -214,7 +214,7 @@ describe("several sizes", () => {
     const { code, stderr: error } = bpe(["encode", sizesCorpus, "--tokenizer", output]);
     expect(code).toBe(1);
     expect(error).toBe(
-      `bpe: error: "${output}" contains tokenizers of 2 sizes: 260, 270\nhint: name one of them, e.g. "${output}/270"\n`,
+      `bpe: error: "${output}" contains tokenizers of 2 sizes: 260, 270\nhint: name the directory of one size, e.g. "${output}/270"\n`,
     );
   });
 

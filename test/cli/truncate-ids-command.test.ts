@@ -205,7 +205,7 @@ describe("files of the trainers' formats, with their documents,", () => {
     refused(
       "ids.npy",
       "never.ds",
-      'is for files with documents, but "ids.npy" contains ids without documents',
+      'is for input in the formats of training programs, but "ids.npy" is not in one of them',
       "--ids-format",
       "datatrove",
     );
@@ -221,11 +221,15 @@ describe("files of the trainers' formats, with their documents,", () => {
     rmSync(join(home, "m-datatrove.ds.index"));
     refused("m-datatrove.ds", "never.ds", "m-datatrove.ds.index");
     damage("m-olmo.csv.gz", () => gzipSync("0,5,0,source,0\r\n"));
-    refused("m-olmo.npy", "never", '"m-olmo.csv.gz" line 1 is not as bpe encode writes it: "0,5,0,source,0"');
+    refused(
+      "m-olmo.npy",
+      "never",
+      '"m-olmo.csv.gz": line 1 is "0,5,0,source,0", which bpe encode would not write',
+    );
     damage("m-parquet.parquet", (bytes) =>
       Buffer.from(bytes.toString("latin1").replace("\x03bpe", "\x03BPE"), "latin1"),
     );
-    refused("m-parquet.parquet", "never", "is not a Parquet file of ids as bpe encode writes them");
+    refused("m-parquet.parquet", "never", "was not written by bpe encode");
   });
 });
 
@@ -241,10 +245,10 @@ describe("refusals, which write nothing", () => {
     another pattern | ids.npy --from cs336 --to other-cut/300 | the two tokenizers split or normalize text differently
     other special tokens | ids.npy --from cs336 --to fewer | their added tokens differ
     tokens in another order | ids.npy --from cs336 --to pruned | "pruned/tokenizer.json" is not a truncated form of "cs336/tokenizer.json": its merge
-    the larger for the smaller | ids.npy --from cs336-cut/300 --to cs336 | its merge 42 is
-    give the tokenizer that the ids were made with | wrong.txt --from cs336 --to cs336-cut/300 | the id 700… is not below 700
-    a file that is not a tokenizer | ids.npy --from cs336 --to ids.npy | not a known kind of tokenizer
-    a damaged file | odd.bin --from cs336 --to cs336-cut/300 | not a whole number of uint16 ids
+    the larger for the smaller | ids.npy --from cs336-cut/300 --to cs336 | its merge 43 is
+    give the tokenizer that the ids were made with | wrong.txt --from cs336 --to cs336-cut/300 | is 700…, but must be from 0 to 699
+    a file that is not a tokenizer | ids.npy --from cs336 --to ids.npy | is not a tokenizer of a known kind
+    a damaged file | odd.bin --from cs336 --to cs336-cut/300 | not a multiple of 2, the size of a uint16 id
   `);
   for (const [name, typed, message] of cases) {
     test(name!, () => {
@@ -277,7 +281,7 @@ describe("refusals, which write nothing", () => {
     const big = put(scratch(), "tokenizer.json", JSON.stringify(json));
     const { code, stderr } = run("ids", "truncate", "wrong.txt", "--from", big, "--to", "cs336-cut/300");
     expect([stderr, code]).toEqual([
-      expect.stringContaining("no text is encoded to the id 700 at position 2"),
+      expect.stringContaining("never encodes text to the id 700, which the input has at position 2"),
       1,
     ]);
   });

@@ -338,7 +338,9 @@ describe("an input that changed is named", () => {
     expect(code).toBe(1);
     expect(messages[0]).toBe("b.txt has changed: the same number of bytes, but a different text (crc32)");
     expect(messages.filter((message) => /a\.txt/.test(message))).toEqual([]);
-    expect(stderr).toMatch(/^bpe: error: "out-\d+" is not verified: \d+ differences?\n$/);
+    expect(stderr).toMatch(
+      /^bpe: error: "out-\d+" is not verified: stdout lists \d+ differences? from its record\n$/,
+    );
   });
 
   test("a byte that is no longer UTF-8", () => {
@@ -645,7 +647,7 @@ describe("what cannot be verified is refused by name", () => {
       ["nothing", /"nothing" has no training\.json/],
       ["absent", /"absent" does not exist/],
       ["a.txt", /"a\.txt" is not a directory/],
-      ["base/merges.txt", /name the directory with training\.json: bpe verify base/],
+      ["base/merges.txt", /name the directory that contains training\.json: bpe verify base/],
     ] as const) {
       const { code, stderr } = bpe(["verify", path], inHome);
       expect([path, code]).toEqual([path, 1]);
@@ -815,6 +817,6 @@ test("the output for people", () => {
     /^not verified, after training again:\n- merges\.txt has more than the [\d,]+ bytes that training gives\n$/,
   );
   expect(bpe(["verify", directory, "--files-only", "-q"], inHome).stderr).toMatch(
-    /is not verified: 2 differences/,
+    /is not verified: stdout lists 2 differences/,
   );
 });

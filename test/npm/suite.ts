@@ -369,7 +369,7 @@ describe("in a browser", () => {
     ids,
     isDecoded: true,
     cuts,
-    refused: "trueencode: text is 5: it must be a string or bytes (Uint8Array)",
+    refused: "trueencode: text is 5, but must be a string or bytes (Uint8Array)",
   };
 
   test("the bundle encodes where there is no process, no Buffer and no file", () => {

@@ -45,7 +45,7 @@ test("files other than tokenizers are refused with a message", async () => {
   const told = async (content: string) =>
     job.compare({ file: new Blob([content]), name: "a.txt", pattern: "gpt2", text: Buffer.from(text) });
   expect(await told("plain text")).toEqual({
-    refusal: expect.stringContaining('line 1 is "plain text", not a token in base64'),
+    refusal: expect.stringContaining('line 1 is "plain text", but must be a token in base64'),
   });
   expect(await told("{}")).toEqual({ refusal: expect.any(String) });
   const lowercase = {
@@ -85,7 +85,7 @@ test("messages name the fields of the page, and offer what the page can do", asy
   const choose = "choose a tokenizer.json or a rank file (.tiktoken)";
   expect(await compared("", "none")).toEqual({ refusal: `"none" is empty. ${choose}` });
   expect(await compared("{}", "vocab.json")).toEqual({
-    refusal: `"vocab.json": the model is missing or not an object. ${choose}`,
+    refusal: `"vocab.json": the model is missing. ${choose}`,
   });
 });
 

@@ -266,7 +266,7 @@ class TiktokensNames(Trained):
             ours.save(self.home / "as-text")
 
     def test_a_name_is_looked_up_as_on_the_command_line(self) -> None:
-        with self.assertRaisesRegex(bpe.BpeError, "(?s)gpt-4o.*no tokenizer of that name in this machine's caches.*curl"):
+        with self.assertRaisesRegex(bpe.BpeError, "(?s)gpt-4o.*no tokenizer of that name in the caches of tiktoken and Hugging Face.*curl"):
             with unittest.mock.patch.dict(os.environ, {"TIKTOKEN_CACHE_DIR": str(self.home)}):
                 bpe.Tokenizer.load("gpt-4o")
         hub = self.home / "hub"

@@ -92,7 +92,7 @@ class Layouts(unittest.TestCase):
             ("merge 1, b'a' and b'b', occurs twice", (vocab, merges * 2)),
             ("a special token is empty", (vocab, merges, [""])),
             ("'Ġx' is spelled like another token", ({**vocab, 257: b" x"}, [*merges, (b" ", b"x")], ["Ġx"])),
-            ("the id 16777216 of .* is too large", ({**vocab, 2**24: b"x y"}, merges)),
+            ("the id of .* is 16777216, but must be below", ({**vocab, 2**24: b"x y"}, merges)),
             ("the id of .* is -1", ({**vocab, -1: b"x y"}, merges)),
         ]:
             with self.assertRaisesRegex(bpe.BpeError, words):

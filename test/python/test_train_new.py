@@ -275,7 +275,7 @@ class TrainNewFromIterator(unittest.TestCase):
             (TypeError, "vocab_size must be a whole number, found True", (texts, True), {}),
             (TypeError, "vocab_size must be a whole number, found list", (texts, [300, 400]), {}),
             (bpe.BpeError, "^vocab_size is 256, but must be at least", (texts, 256), {}),
-            (bpe.BpeError, '^min_frequency: "-1" is not a whole number', (texts, 300), {"min_frequency": -1}),
+            (bpe.BpeError, '^min_frequency is "-1", but must be a whole number', (texts, 300), {"min_frequency": -1}),
             (TypeError, "has no parameter 'nope'", (texts, 300), {"nope": 1}),
             (TypeError, "pass additional ones as new_special_tokens", (texts, 300), {"special_tokens": ["x"]}),
             (TypeError, "new_special_tokens is a str: give a list", (texts, 300), {"new_special_tokens": "x"}),

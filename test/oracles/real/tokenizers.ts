@@ -316,7 +316,7 @@ export const realTokenizers: readonly RealTokenizer[] = [
     package: nepali,
     file: "nepalitokenizers/models/WordPiece.json",
     sha256: "34cc8539426d3156346192e9bb5f6c8c5217e57f14c112f40442041fdfbc7ec9",
-    expected: { refusal: 'cannot be reproduced exactly: its model is "WordPiece", not BPE' },
+    expected: { refusal: 'is not supported: its model is "WordPiece", not BPE' },
   },
   {
     name: "nepali-unigram",
@@ -324,7 +324,7 @@ export const realTokenizers: readonly RealTokenizer[] = [
     package: nepali,
     file: "nepalitokenizers/models/SentencePiece.json",
     sha256: "c058339739324fbbc6e7dade7723f3f32d95a0de53555a49c4df0596115b2553",
-    expected: { refusal: 'cannot be reproduced exactly: its model is "Unigram", not BPE' },
+    expected: { refusal: 'is not supported: its model is "Unigram", not BPE' },
   },
   {
     name: "mon-unigram",
@@ -332,7 +332,7 @@ export const realTokenizers: readonly RealTokenizer[] = [
     package: pypi("mon-tokenizer", "1.0.1"),
     file: "mon_tokenizer/data/mon_tokenizer.json",
     sha256: "34d181532eee7e6754bfbad693753ee4660bdda00eb36a2ccc7cd2f372c71282",
-    expected: { refusal: 'cannot be reproduced exactly: its model is "Unigram", not BPE' },
+    expected: { refusal: 'is not supported: its model is "Unigram", not BPE' },
   },
   {
     name: "pgn",
@@ -341,7 +341,7 @@ export const realTokenizers: readonly RealTokenizer[] = [
     file: "pgn_tokenizer/config/pgn-tokenizer.json",
     sha256: "cae9d178af130498a2022a04e5a5f476ec711f87a9af4e1e14ee4e5cfab29be6",
     expected: {
-      refusal: "cannot be reproduced exactly: its pre-tokenizer is Split, and its decoder ByteLevel",
+      refusal: "is not supported: its pre-tokenizer is Split, and its decoder ByteLevel",
     },
   },
   sentencePiece(

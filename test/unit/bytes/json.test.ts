@@ -9,7 +9,7 @@ test("as in HF, JSON may have 127 levels; more are refused", () => {
     expect(json.parse(nested(127), "x.json")).toEqual(JSON.parse(nested(127)));
     for (const levels of [128, 129, 10_000])
       expect(() => json.parse(nested(levels), "x.json")).toThrow(
-        '"x.json" is nested too deeply: at most 127 levels can be read',
+        '"x.json" has lists and objects nested more than 127 levels deep, the most that can be read',
       );
   }
 });

@@ -104,7 +104,7 @@ test("any value is described, including those that JSON cannot represent", () =>
 test("wrong arguments are named, with what they must be", () => {
   const said = (value: unknown, kind: argument.Kind) =>
     errorOf(() => argument.check("call: it", value, kind)).message;
-  expect(said(5, textArgument)).toBe("call: it is 5: it must be a string");
+  expect(said(5, textArgument)).toBe("call: it is 5, but must be a string");
   expect(said(["a", ""], pathsArgument)).toContain("must be a path or an array of paths");
   for (const value of [null, [], "a", new Map(), 5])
     expect(said(value, argument.plainObject)).toContain("a plain object");

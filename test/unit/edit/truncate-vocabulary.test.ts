@@ -119,7 +119,7 @@ test("a token that only a whole pretoken becomes is kept by its id, and refused 
   expect(longTokens(withAdded, 259)).toEqual(["ab", "xy", "zzz"]);
   const moved = tokenizerOf(["cd", "zzz", "ab", "abcd"], merges, true);
   expect(errorOf(() => longTokens(moved, 258)).message).toContain(
-    'no merge makes the token "zzz", and ids are not in the order',
+    'no merge makes its token "zzz", and its ids do not follow',
   );
   expect(longTokens({ ...moved, ignoresMerges: false }, 257)).toEqual(["ab"]);
 });
@@ -146,10 +146,10 @@ test("anything but a truncation is refused, and the error says why", () => {
     refusal(first, { normalization: "NFC" }),
     refusal({ ...first, ids: new Map([...first.ids].filter(([token]) => token !== "z")) }),
   ]).toEqual([
-    'its merge 0 is "c" "d"',
-    'its merge 0 is "c" "d"',
-    'its merge 3 is "abcd" "a"',
-    'only a whole pretoken becomes its token "zz", which is not so in ""',
+    'its merge 1 is "c" "d", not "a" "b"',
+    'its merge 1 is "c" "d", not "a" "b"',
+    'its merge 4 is "abcd" "a"',
+    'its token "zz" is used only for a whole pretoken, but not in ""',
     "their added tokens differ",
     "the two tokenizers split or normalize text differently",
     "one of the two vocabularies lacks tokens for some bytes",

@@ -394,19 +394,21 @@ describe("shards that exist", () => {
     const before = filesIn(home);
     const refusal = async (asked: Asked = {}) => (await refusalOf(again(asked))).message;
     expect(await refusal({ append: true })).toMatch(
-      /c\.json" belongs to a different run: appendId was none, but is \d+ here$/,
+      /c\.json" belongs to a run with other options or inputs: the id of --append-token is none in ".*c\.json", but \d+ in this run$/,
     );
     // Omitting an option counts as changing it.
     const plain = JSON.parse(readFileSync(`${base}.json`, "utf8"));
     putManifest(`${base}.json`, { ...plain, request: { ...plain.request, appendId: 5 } });
-    expect(await refusal()).toEndWith("appendId was 5, but is none here");
+    expect(await refusal()).toMatch(/the id of --append-token is 5 in ".*c\.json", but none in this run$/);
     putManifest(`${base}.json`, plain);
-    expect(await refusal({ shardSize: 99 })).toEndWith("shardSize was 100, but is 99 here");
+    expect(await refusal({ shardSize: 99 })).toEndWith("but 99 in this run");
     const other = encode([path], base, "olmo", { shardSize: 100 });
-    expect((await refusalOf(other)).message).toEndWith("format was megatron, but is olmo here");
+    expect((await refusalOf(other)).message).toMatch(
+      /: --ids-format is megatron in ".*c\.json", but olmo in this run$/,
+    );
     expect(filesIn(home)).toEqual(before);
     writeFileSync(path, "low lower newest");
-    expect(await refusal()).toEndWith("inputs differs");
+    expect(await refusal()).toEndWith(": the list of inputs, or the size or time of an input, differs");
     expect(filesIn(home).slice(1)).toEqual(before.slice(1));
   });
 
@@ -432,14 +434,14 @@ describe("shards that exist", () => {
     const { base, again } = await made();
     truncateSync(`${base}_00001.idx`, 10);
     expect((await refusalOf(again())).message).toMatch(
-      /c_00001\.idx" has another size, but ".*c\.json" lists it$/,
+      /c_00001\.idx" has not the size that ".*c\.json" states$/,
     );
     rmSync(`${base}_00000.bin`);
     expect((await refusalOf(again())).message).toMatch(/c_00000\.bin" is missing, but/);
     rmSync(`${base}.json`);
     writeFileSync(`${base}_00000.bin`, "");
     expect((await refusalOf(again())).message).toMatch(
-      /c_00000\.bin" exists, but its manifest ".*c\.json" does not/,
+      /c_00000\.bin" exists, but ".*c\.json", which would say what made it, does not/,
     );
   });
 

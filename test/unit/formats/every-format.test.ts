@@ -23,7 +23,7 @@ const trainings: readonly { args: readonly string[]; unheld: Record<string, stri
     args: ["-p", "gpt2", "--pad-to", "16", ...specialTokens.flatMap((token) => ["-s", token])],
     unheld: {
       tekken:
-        "tekken.json gives special tokens the first ids, but in this tokenizer other tokens have some of these ids; use tokenizer.json instead, or train with --special-tokens-first",
+        "in tekken.json special tokens have the first ids, but in this tokenizer they do not; use tokenizer.json instead, or train with --special-tokens-first",
     },
   },
   { args: ["-p", "cl100k", "--compat", "rustbpe"], unheld: {} },

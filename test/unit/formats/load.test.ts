@@ -85,8 +85,8 @@ describe("a file of ranks", () => {
     for (const line of refused) {
       expect([line, rankFiles.scan(Buffer.from(line))]).toEqual([line, null]);
       const what = line.includes("16777216")
-        ? "the id 16777216 of "
-        : /: line 2 is ".*", not a token in base64 and its rank/s;
+        ? " is 16777216, but must be below 16777216"
+        : /: line 2 is ".*", but must be a token in base64, a space and its rank/s;
       const path = put(scratch(), "x", `${rankLines[0]}\n${line}`);
       await expect(Tokenizer.load(path, { pattern: "gpt2" })).rejects.toThrow(what);
     }
@@ -118,7 +118,7 @@ describe("a file of ranks", () => {
   test("that is unknown needs its pattern", async () => {
     const path = put(scratch(), "tokenizer.model", ranks);
     await expect(Tokenizer.load(path)).rejects.toMatchObject({
-      message: `"${path}": a rank file does not contain its pattern, and these ranks are not those of a known tokenizer`,
+      message: `"${path}" is a rank file, which does not contain its pattern, and it is not that of a known tokenizer`,
       hint: `give the pattern, e.g. pattern cl100k, and each special token, e.g. specialTokens { "<|endoftext|>": 100257 }`,
       exitCode: 2,
     });
@@ -155,9 +155,11 @@ describe("a special token", () => {
     theirs.free();
     for (const path of [alone, pair]) {
       await expect(load(path, { "<|x|>": 97 })).rejects.toThrow(
-        'the special token "<|x|>" has the id 97 of the token "a"',
+        'the special token "<|x|>" has the id 97, which is the id of the token "a"',
       );
-      await expect(load(path, { "<|x|>": 32 })).rejects.toThrow('has the id 32 of the token " "');
+      await expect(load(path, { "<|x|>": 32 })).rejects.toThrow(
+        'has the id 32, which is the id of the token " "',
+      );
       await expect(load(path, { "<|x|>": 900, "<|y|>": 900 })).rejects.toThrow(
         'the special tokens "<|x|>" and "<|y|>" have the same id, 900',
       );
@@ -165,7 +167,9 @@ describe("a special token", () => {
     }
     const vocabulary = JSON.parse(readFileSync(join(pair, "vocab.json"), "utf8"));
     put(pair, "vocab.json", JSON.stringify({ ...vocabulary, "<|x|>": 97 }));
-    await expect(Tokenizer.load(pair)).rejects.toThrow('"<|x|>" has the id 97 of the token "a"');
+    await expect(Tokenizer.load(pair)).rejects.toThrow(
+      '"<|x|>" has the id 97, which is the id of the token "a"',
+    );
   });
 
   test("keeps the id in the files if it is named without one", async () => {
@@ -235,13 +239,13 @@ describe("files without a tokenizer that can be loaded are refused, and the erro
   // A SentencePiece message with a piece, its score and its type, but no model type.
   const sentencePiece = Buffer.from("0a0e0a053c756e6b3e15000000001802", "hex");
   for (const [content, what] of [
-    [sentencePiece, "cannot be reproduced exactly: it is a SentencePiece model of the type Unigram"],
+    [sentencePiece, "is not supported: it is a SentencePiece model of the type Unigram"],
     [Buffer.from("GGUF\x03\0\0\0"), "is a GGUF model"],
     [Buffer.from("minbpe v1\n\n0\n"), "is a model of minbpe"],
     [Bun.gzipSync("{}"), "is packed with gzip"],
     [Buffer.from("PK\x03\x04"), "is a zip archive"],
-    [Buffer.from("hello"), "is not a known kind of tokenizer"],
-    [Buffer.alloc(0), "is not a known kind of tokenizer"],
+    [Buffer.from("hello"), "is not a tokenizer of a known kind"],
+    [Buffer.alloc(0), "is not a tokenizer of a known kind"],
   ] as const) {
     test(what, async () => {
       const directory = directoryWith("tokenizer.model", content);
@@ -257,7 +261,9 @@ describe("files without a tokenizer that can be loaded are refused, and the erro
   test("a file called .json or .tiktoken that is neither is refused with the reason", async () => {
     const load = (name: string, content: string) => Tokenizer.load(put(scratch(), name, content));
     await expect(load("x.json", "[1")).rejects.toThrow("is not JSON");
-    await expect(load("x.tiktoken", "hello\n")).rejects.toThrow('line 1 is "hello", not a token in base64');
+    await expect(load("x.tiktoken", "hello\n")).rejects.toThrow(
+      'line 1 is "hello", but must be a token in base64',
+    );
   });
 });
 
@@ -329,14 +335,14 @@ describe("tekken.json", () => {
     const json = tekken();
     json.vocab[299]!.token_bytes = "Y!==";
     await expect(Tokenizer.load(write(json))).rejects.toThrow(
-      'token 299 is {"rank":299,"token_bytes":"Y!=="',
+      'vocab[299] is {"rank":299,"token_bytes":"Y!=="',
     );
     json.vocab[299]!.token_bytes = tekken().vocab[299]!.token_bytes;
     json.vocab[300]!.rank = 301;
-    await expect(Tokenizer.load(write(json))).rejects.toThrow('token 300 is {"rank":301');
+    await expect(Tokenizer.load(write(json))).rejects.toThrow('vocab[300] is {"rank":301');
     json.vocab.length = 299;
     await expect(Tokenizer.load(write(json))).rejects.toThrow(
-      `vocab is not a list of ${rankLines.length} tokens`,
+      `vocab has 299 tokens, but by its config it must have at least ${rankLines.length}`,
     );
   });
 
@@ -352,7 +358,7 @@ describe("tekken.json", () => {
       const json = tekken();
       json.config[name] = value;
       await expect(Tokenizer.load(write(json))).rejects.toThrow(
-        `${name} is ${JSON.stringify(value)}, not a whole`,
+        `config.${name} is ${JSON.stringify(value)}, but must be a whole`,
       );
     }
   });
@@ -361,7 +367,7 @@ describe("tekken.json", () => {
     const directory = directoryWith("tekken.json", JSON.stringify(tekken()));
     expect((await Tokenizer.load(directory)).specialTokens.get("</s>")).toBe(2);
     await expect(Tokenizer.load(directory, { pattern: "gpt2" })).rejects.toThrow(
-      "pattern is stored in tekken.json",
+      "pattern cannot be given, because tekken.json contains this setting",
     );
     copyFileSync(join(made, "tokenizer.json"), join(directory, "tokenizer.json"));
     expect((await Tokenizer.load(directory)).specialTokens.get("</s>")).toBeUndefined();
@@ -448,7 +454,7 @@ describe("training.json next to a file of ranks", () => {
   test("that is not ours, or belongs to other files, is ignored", async () => {
     for (const record of [null, 7, [], { epochs: 3 }, { files: ["other"], options: { pattern } }]) {
       await expect(Tokenizer.load(withRecord(record))).rejects.toThrow(
-        "a rank file does not contain its pattern",
+        "is a rank file, which does not contain its pattern",
       );
     }
     expect(

@@ -269,18 +269,20 @@ test("an error names the wrong token or merge, with its value", () => {
   const messageOf = (vocab: Record<string, unknown>, ...merges: [string, string][]) =>
     errorOf(() => scanParsed(checkIds(vocab, "x.json"), merges, "y.txt")).message;
   expect(messageOf({ a: 0, b: 1.5 })).toBe(
-    '"x.json": the id of "b" is 1.5; an id must be a whole number of 0 or more',
+    '"x.json": the id of "b" is 1.5, but must be a whole number of 0 or more',
   );
-  expect(messageOf({ a: -1 })).toBe(
-    '"x.json": the id of "a" is -1; an id must be a whole number of 0 or more',
+  expect(messageOf({ a: -1 })).toBe('"x.json": the id of "a" is -1, but must be a whole number of 0 or more');
+  expect(messageOf({ a: 0, b: 2 ** 24 })).toBe(
+    '"x.json": the id of "b" is 16777216, but must be below 16777216',
   );
-  expect(messageOf({ a: 0, b: 2 ** 24 })).toBe('"x.json": the id 16777216 of "b" is too large');
-  expect(messageOf({ a: 0, "b\ud800": 1 })).toContain("half a surrogate pair");
+  expect(messageOf({ a: 0, "b\ud800": 1 })).toContain("half of a surrogate pair");
   const vocab = { a: 0, b: 1, ab: 2 };
   expect(messageOf(vocab, ["a", "b"], ["ab", "c"])).toBe(
-    '"y.txt": merge 1 needs the token "c", which has no id',
+    '"y.txt": merge 2 needs the token "c", which is not in the vocabulary',
   );
-  expect(messageOf(vocab, ["b", "a"])).toBe('"y.txt": merge 0 needs the token "ba", which has no id');
+  expect(messageOf(vocab, ["b", "a"])).toBe(
+    '"y.txt": merge 1 needs the token "ba", which is not in the vocabulary',
+  );
   expect(messageOf(vocab, ["a", "toString"])).toContain('needs the token "toString"');
 });
 

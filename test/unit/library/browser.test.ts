@@ -253,17 +253,20 @@ test("input that bpe train would read differently is refused in a browser, and s
       /^UserError: trainTokenizer: output is not available in a browser$/,
     ],
     [{ texts: ["a"], vocabSize: 300, languages: [] }, /languages is not available in a browser$/],
-    [{ texts: ["a"], vocabSize: [300, 400] }, /vocabSize is .*: it must be a whole number$/],
+    [{ texts: ["a"], vocabSize: [300, 400] }, /vocabSize is .*, but must be a whole number$/],
     [{ texts: ["a"], vocabSise: 300 }, /has no option "vocabSise"$/],
     [{ texts: ["a"], vocabSize: 200 }, /^UserError: vocabSize is 200, but must be at least 256/],
-    [undefined as never, /^UserError: trainTokenizer: options is missing: it must be a plain object$/],
-    [{ texts: ["a", null], vocabSize: 300 }, /^UserError: texts: a text is null: it must be a string$/],
-    [{ files: 5, vocabSize: 300 }, /^UserError: trainTokenizer: files is 5: it must be a File, a Blob/],
+    [undefined as never, /^UserError: trainTokenizer: options is missing; it must be a plain object$/],
+    [
+      { texts: ["a", null], vocabSize: 300 },
+      /^UserError: trainTokenizer: texts\[1\] is null, but must be a string$/,
+    ],
+    [{ files: 5, vocabSize: 300 }, /^UserError: trainTokenizer: files is 5, but must be a File, a Blob/],
     [
       { files: ["a.txt"], vocabSize: 300 },
-      /files has "a.txt": in a browser it must contain File or Blob objects$/,
+      /files contains "a.txt", but in a browser must contain only File or Blob objects$/,
     ],
-    [{ texts: [Uint8Array.of(1)], vocabSize: 300 }, /texts: a text is .*: it must be a string$/],
+    [{ texts: [Uint8Array.of(1)], vocabSize: 300 }, /texts\[0\] is .*, but must be a string$/],
   ];
   for (const [options, message] of wrong) {
     const told = await trainTokenizer(options as never).then(() => "none", String);

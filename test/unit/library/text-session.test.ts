@@ -129,15 +129,15 @@ test("a session has its own text, and refuses values other than text", () => {
   fork.append(" three");
   expect([session.text, fork.text]).toEqual(["one two", "one two three"]);
   const wrong: readonly [call: () => unknown, message: RegExp][] = [
-    [() => session.replace(3, 2, ""), /^replace: end is 2: it must be a whole number from 3 to 7$/],
-    [() => session.replace(-1, 2, ""), /^replace: start is -1: /],
-    [() => session.replace(0, 99, ""), /^replace: end is 99: /],
-    [() => session.truncate(8), /^truncate: length is 8: it must be a whole number from 0 to 7$/],
-    [() => session.truncate(0.5), /^truncate: length is 0.5: /],
+    [() => session.replace(3, 2, ""), /^replace: end is 2, but must be a whole number from 3 to 7$/],
+    [() => session.replace(-1, 2, ""), /^replace: start is -1, /],
+    [() => session.replace(0, 99, ""), /^replace: end is 99, /],
+    [() => session.truncate(8), /^truncate: length is 8, but must be a whole number from 0 to 7$/],
+    [() => session.truncate(0.5), /^truncate: length is 0.5, /],
     [() => session.append(Buffer.from("a") as never), /^append: text is /],
-    [() => session.append("a", { trusted: 1 } as never), /^append: trusted is 1: it must be true or false$/],
+    [() => session.append("a", { trusted: 1 } as never), /^append: trusted is 1, but must be true or false$/],
     [() => session.append("a", { Trusted: true } as never), /^append has no option "Trusted"$/],
-    [() => tokenizer.session(5 as never), /^session: text is 5: it must be a string$/],
+    [() => tokenizer.session(5 as never), /^session: text is 5, but must be a string$/],
   ];
   for (const [call, message] of wrong) expect(call).toThrow(message);
   expect([session.text, ...session.ids]).toEqual(["one two", ...tokenizer.encode("one two")]);

@@ -92,7 +92,9 @@ test("a batch has the ids of each text, end to end, and their offsets", () => {
   }
   expect(tokenizer.encodeBatch([])).toEqual({ ids: new Uint32Array(0), offsets: new Int32Array(1) });
   expect(() => tokenizer.encodeBatch(["a", 5 as never])).toThrow("encodeBatch: texts[1] is 5");
-  expect(() => tokenizer.encodeBatch("a" as never)).toThrow('encodeBatch: texts is "a": it must be an array');
+  expect(() => tokenizer.encodeBatch("a" as never)).toThrow(
+    'encodeBatch: texts is "a", but must be an array',
+  );
   // No state of the failed encoding remains.
   expect([...tokenizer.encode("a")]).toEqual([..."a"].map((letter) => base.model.vocab[letter]!));
 });
@@ -101,17 +103,17 @@ test("mistakes are reported with their value", () => {
   const wrong = (call: () => unknown, message: string) => expect(call).toThrow(message);
   wrong(
     () => tokenizer.count("a", { limit: -1 }),
-    "count: limit is -1: it must be a whole number of 0 or more",
+    "count: limit is -1, but must be a whole number of 0 or more",
   );
   wrong(() => tokenizer.count("a", { limit: Number.NaN }), "count: limit is NaN");
   wrong(() => tokenizer.count("a", { limits: 1 } as never), 'count has no option "limits"');
   wrong(() => tokenizer.truncate("a", 0.5), "truncate: limit is 0.5");
   wrong(() => tokenizer.truncate("a", undefined as never), "truncate: limit is missing");
-  wrong(() => tokenizer.truncate("a", 1, { keep: "middle" as never }), "it must be one of start, end");
-  wrong(() => tokenizer.chunks("a", 0), "chunks: size is 0: it must be a whole number of 1 or more");
+  wrong(() => tokenizer.truncate("a", 1, { keep: "middle" as never }), "must be one of start, end");
+  wrong(() => tokenizer.chunks("a", 0), "chunks: size is 0, but must be a whole number of 1 or more");
   wrong(
     () => tokenizer.chunks("a", 5, { overlap: 5 }),
-    "chunks: overlap is 5: it must be a whole number from 0 to 4",
+    "chunks: overlap is 5, but must be a whole number from 0 to 4",
   );
   wrong(() => tokenizer.chunks(5 as never, 5), "chunks: text is 5");
   expect(tokenizer.chunks("", 5)).toEqual([]);
@@ -155,7 +157,7 @@ test("preTokenize cuts like the pattern, and at added tokens; a byte order mark 
 
 test("names from other packages are refused with our names", () => {
   const call = (name: string) => () => (tokenizer as unknown as Record<string, () => void>)[name]!();
-  expect(call("add_special_tokens")).toThrow("a Tokenizer has no add_special_tokens");
+  expect(call("add_special_tokens")).toThrow("a Tokenizer has no method add_special_tokens");
   expect(errorOf(call("encode_ordinary")).hint).toContain("specialTokensAsText: true");
   expect(errorOf(call("apply_chat_template")).hint).toContain("AutoTokenizer");
   expect(Object.keys(tokenizer)).not.toContain("free");
@@ -440,7 +442,7 @@ test("shared and resizable memory is read like other bytes, but a proxy is not",
     expect(cut).toEqual(tokenizer.truncate(bytes, 2));
     expect(cut.buffer).toBeInstanceOf(ArrayBuffer);
   }
-  const message = "encode: text is an object of Uint8Array: it must be a string or bytes";
+  const message = "encode: text is an object of Uint8Array, but must be a string or bytes";
   expect(() => tokenizer.encode(new Proxy(bytes, {}))).toThrow("encode: text is");
   expect(() => tokenizer.encode(new Proxy(new Uint8Array(3), {}))).toThrow(message);
 });
@@ -555,7 +557,7 @@ test("a tokenizer.json is fetched by its URL, and errors name the URL and the re
   await expect(TextTokenizer.load("http://127.0.0.1:9/x")).rejects.toThrow(
     '"http://127.0.0.1:9/x" cannot be fetched: ',
   );
-  await expect(TextTokenizer.load(5 as never)).rejects.toThrow("Tokenizer.load: url is 5: it must be a URL");
+  await expect(TextTokenizer.load(5 as never)).rejects.toThrow("Tokenizer.load: url is 5, but must be a URL");
 });
 
 test("names of other packages lead to ours", () => {

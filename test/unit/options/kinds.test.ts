@@ -18,16 +18,16 @@ test("whole numbers are digits; k multiplies them by 1,024, and m by 1,024 squar
   `);
   for (const [text, value] of numbers) expect(wholeNumber("-n", text!, 0)).toBe(Number(value));
   for (const text of ["9".repeat(30), "9007199254740991k", "8589934592m"]) {
-    expect(() => wholeNumber("-n", text, 0)).toThrow(`-n: ${text} is too large`);
+    expect(() => wholeNumber("-n", text, 0)).toThrow(`-n is ${text}, but must be below 2^53`);
   }
   expect(wholeNumber("-n", "8589934591m", 0)).toBe(8589934591 * 1048576);
   const wrong = "1e3,-5,3.5,0x10, 7,k,1.5k,32kk,1g,32 k,1kb,32__0,_3,3_,".split(",");
   for (const text of [...wrong, "32,00", "3200,000", ",000"]) {
     expect(errorOf(() => wholeNumber("--workers", text, 1)).message).toBe(
-      `--workers: "${text}" is not a whole number`,
+      `--workers is "${text}", but must be a whole number`,
     );
   }
-  expect(errorOf(() => wholeNumber("-w", "0", 1)).message).toBe("-w: 0 is too small, it must be at least 1");
+  expect(errorOf(() => wholeNumber("-w", "0", 1)).message).toBe("-w is 0, but must be at least 1");
 });
 
 test("a comma is in a number or between sizes: groups of three digits that cannot all be sizes are one number", () => {
@@ -67,17 +67,17 @@ test("sizes are read with decimal and binary units, in upper and lower case, wit
 
 test("an invalid, too small or too large size is a usage error that shows it", () => {
   for (const text of ["", "MB", "-1", "1,5GB", "1e9", "3XB", "10iB", "1..5k", "12 apples"]) {
-    expect(() => sizeBytes("--size", text, 0)).toThrow(`--size: "${text}" is not a size`);
+    expect(() => sizeBytes("--size", text, 0)).toThrow(`--size is "${text}", but must be a size`);
   }
   // These are ambiguous, because for a whole number, k means 1,024.
   for (const [text, hint] of Object.entries({
-    "64k": "64KB is 64,000 bytes, 64KiB 65,536",
-    "1.5 G": "1.5GB is 1,500,000,000 bytes, 1.5GiB 1,610,612,736",
-    "2m": "2MB is 2,000,000 bytes, 2MiB 2,097,152",
+    "64k": "write 64KB for 64,000 bytes, or 64KiB for 65,536 bytes",
+    "1.5 G": "write 1.5GB for 1,500,000,000 bytes, or 1.5GiB for 1,610,612,736 bytes",
+    "2m": "write 2MB for 2,000,000 bytes, or 2MiB for 2,097,152 bytes",
   })) {
     const error = errorOf(() => sizeBytes("--size", text, 0));
     expect([error.message, error.hint, error.exitCode]).toEqual([
-      `--size: "${text}" can mean two sizes`,
+      `--size is "${text}", which can mean two sizes`,
       hint,
       2,
     ]);
@@ -86,13 +86,13 @@ test("an invalid, too small or too large size is a usage error that shows it", (
   for (const text of ["1", "10", "999"]) {
     const error = errorOf(() => sizeBytes("--size", text, 0));
     expect([error.message, error.hint]).toEqual([
-      `--size: ${text} is only ${text === "1" ? "1 byte" : `${text} bytes`}`,
+      `--size is only ${text === "1" ? "1 byte" : `${text} bytes`}`,
       `did you mean ${text}GB or ${text}MB?`,
     ]);
   }
   expect(["0", "10B", "1000"].map((text) => sizeBytes("--size", text, 0))).toEqual([0, 10, 1000]);
-  expect(() => sizeBytes("--size", "9999999PB", 0)).toThrow("--size: 9999999PB is too large");
-  expect(() => sizeBytes("--size", "1000", 1001)).toThrow(
-    "--size: 1000 is too small, it must be at least 1001 bytes",
+  expect(() => sizeBytes("--size", "9999999PB", 0)).toThrow(
+    "--size is 9999999PB, but must be below 2^53 bytes",
   );
+  expect(() => sizeBytes("--size", "1000", 1001)).toThrow("--size is 1000, but must be at least 1,001 bytes");
 });

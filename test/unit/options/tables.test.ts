@@ -99,7 +99,7 @@ describe("of every command", () => {
     expect(hintOf("--rename=a=b", "--like=c")).toBe(
       "--extend cannot be combined with --like, so leave out --rename or --like",
     );
-    expect(hintOf("--rename=a=b")).toBe("e.g. --extend tokenizer");
+    expect(hintOf("--rename=a=b")).toBe("name the tokenizer to extend, e.g. --extend tokenizer");
   });
 
   test("a value that is not of the option's kind is refused with the option's name", () => {
@@ -121,7 +121,9 @@ describe("of every command", () => {
           new RegExp(`^--${name}[ :]`),
         );
         if ((kind.least ?? 0) > 0)
-          expect(errorOf(() => kind.read(["0"], `--${name}`)).message).toContain("is too small");
+          expect(errorOf(() => kind.read(["0"], `--${name}`)).message).toContain(
+            "is 0, but must be at least",
+          );
         count++;
       }
     }
@@ -181,7 +183,9 @@ describe("in the library, by its names,", () => {
     const twice = await refused({ specialTokens: ["--pad-to", "--pad-to"] });
     expect(twice.message).toBe('special token "--pad-to" is given twice');
     const { message, hint } = await refused({ model: { addsBos: true } });
-    expect(`${message}; ${hint}`).toBe("model.addsBos: there is no bos token; add specialTokens '<s>'");
+    expect(`${message}; ${hint}`).toBe(
+      "model.addsBos needs a bos token, but there is none; add specialTokens '<s>'",
+    );
   });
 
   test("an option without the one that it needs is refused", () => {
@@ -207,7 +211,7 @@ test("a value that is not of the kind is refused with the library's name, for ev
       [name!]: Symbol("wrong"),
     });
     expect(errorOf(() => readCall({ vocabSize: 1000, ...wrong })).message).toStartWith(
-      `trainTokenizer: ${library} is a symbol: it must be `,
+      `trainTokenizer: ${library} is a symbol, but must be `,
     );
   }
 });

@@ -81,7 +81,9 @@ describe("encode", () => {
     expect(readFileSync(output).toString("latin1", 10, 30)).toContain("'<u4'");
     const wrong = bpe(["encode", corpus, "--tokenizer", large, "-o", output, "--dtype", "uint16"]);
     expect(wrong.code).toBe(1);
-    expect(wrong.stderr).toMatch(/id 70000 at position \d+ does not fit uint16\nhint: leave out --dtype/);
+    expect(wrong.stderr).toMatch(
+      /id 70000 at position \d+ does not fit uint16, whose largest is 65535\nhint: leave out --dtype/,
+    );
   });
 
   test("reads .tiktoken with --pattern and --special-token TEXT=ID, where the last = separates", () => {
@@ -126,8 +128,8 @@ describe("encode", () => {
       encode corpus.txt --tokenizer tokenizer --dtype int8 -o x.npy | 2 | --dtype: unknown value "int8"
       encode corpus.txt --tokenizer nowhere | 1 | "nowhere": no such file or directory
       encode nowhere.txt --tokenizer tokenizer | 1 | "nowhere.txt": no such file
-      encode corpus.txt --tokenizer tokenizer --append-token <x> | 1 | no special token "<x>" to append hint: name one of its special tokens: <|endoftext|>
-      encode corpus.txt --tokenizer tokenizer -p gpt2 | 2 | --pattern is stored in tokenizer.json
+      encode corpus.txt --tokenizer tokenizer --append-token <x> | 1 | --append-token "<x>" is not a special token of the tokenizer hint: name one of its special tokens: <|endoftext|>
+      encode corpus.txt --tokenizer tokenizer -p gpt2 | 2 | --pattern cannot be given, because tokenizer.json contains this setting
     `);
     for (const [typed, code, message] of cases) {
       const result = bpe(typed!.split(" "), { cwd: home });
@@ -181,7 +183,7 @@ describe("decode", () => {
       const { code, stderr } = bpe(["decode", file, "--tokenizer", tokenizer, "-o", output]);
       expect([code, stderr]).toEqual([
         1,
-        `bpe: error: ${wrong} is not in the vocabulary\nhint: give the tokenizer that the ids were made with; the ids of this one end at 699\n`,
+        `bpe: error: ${wrong} is not in the vocabulary\nhint: give the tokenizer that the ids were made with; the largest id of this tokenizer is 699\n`,
       ]);
       expect(existsSync(output)).toBe(false);
     }
@@ -191,7 +193,7 @@ describe("decode", () => {
     const npy = readFileSync(join(home, "ids1.npy"));
     const cases = [
       ["cut.npy", npy.subarray(0, npy.length - 1), "is damaged: its header says"],
-      ["odd.bin", Buffer.of(1, 2, 3), "has 3 bytes, which is not a whole number of uint16 ids"],
+      ["odd.bin", Buffer.of(1, 2, 3), "has 3 bytes, not a multiple of 2, the size of a uint16 id"],
       [
         "float.npy",
         Buffer.from(npy.toString("latin1").replace("<u2", "<f2"), "latin1"),
@@ -310,7 +312,7 @@ test("a worker's read error is reported like the main thread's", () => {
     expect([run.exitCode, existsSync(output)]).toEqual([1, false]);
     return run.stderr.toString();
   });
-  expect(said[0]).toStartWith('bpe: error: "-" line 2: not valid JSON\n');
+  expect(said[0]).toStartWith('bpe: error: standard input, line 2: not valid JSON\n');
   expect(said[1]).toBe(said[0]!);
 });
 

@@ -75,9 +75,9 @@ test("settings that do not fit the special tokens are usage errors that name the
   const refused = (asked: AskedModelSettings, specials = ["<x>"]) =>
     errorOf(() => modelSettings.settleAsked(specials, asked)).message;
   expect(refused({ roles: { pad: "<pad>" } })).toBe('--pad "<pad>" is not a special token');
-  expect(refused({ addsBos: true })).toBe("--add-bos: there is no bos token");
+  expect(refused({ addsBos: true })).toBe("--add-bos needs a bos token, but there is none");
   expect(refused({ chatTemplate: "chatml" })).toBe(
-    "--chat-template chatml: <|im_start|> is not a special token",
+    "--chat-template chatml needs the special token <|im_start|>",
   );
   const llama = ["<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"];
   expect(refused({ chatTemplate: "llama3" }, llama)).toBe("--chat-template llama3 needs a bos token");

@@ -300,7 +300,7 @@ describe("another text for a special token", () => {
     }
     const chat = await makeBase("chat", { model: { chatTemplate: "{{ '<|end|>' }}" } });
     await expect(extend(chat.path, { rename: { "<|end|>": "<x>" } })).rejects.toThrow(
-      'the chat template writes "<|end|>", which rename changes',
+      'the chat template contains the token "<|end|>", which rename would change',
     );
   });
 

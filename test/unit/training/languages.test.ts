@@ -93,8 +93,8 @@ test("invalid languages are refused", async () => {
   expect(await refused({ en: files })).toContain("an array of languages");
   expect(await refused([{ name: "en" }])).toContain("languages[0]: files");
   expect(await refused([{ ...en, more: 1 }])).toContain('no option "more"');
-  expect(await refused([{ name: "", files }])).toContain("languages[0]: the name is empty");
-  expect(await refused([{ name: "en", files: [] }])).toContain('"en" has no files');
+  expect(await refused([{ name: "", files }])).toContain("languages[0]: name is empty");
+  expect(await refused([{ name: "en", files: [] }])).toContain('must name files of the language "en"');
   expect(
     await refused([
       { ...en, dev: files },

@@ -218,7 +218,7 @@ describe("kept fields", () => {
     const home = scratch();
     const paths = [put(home, "a.jsonl", '{"text":"low","id":1}\n'), put(home, "b.txt", "low lower")];
     const { message } = await refusalOf(encode(paths, join(home, "kept"), id));
-    expect(message).toBe(`"${paths[1]}": --keep-field is for records, and plain text has no fields`);
+    expect(message).toBe(`"${paths[1]}" is read as plain text, which has no fields for --keep-field`);
     expect(readdirSync(home).sort()).toEqual(["a.jsonl", "b.txt"]);
   });
 
