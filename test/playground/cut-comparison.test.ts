@@ -65,7 +65,9 @@ test("messages name the fields of the page, and offer what the page can do", asy
     const { message, hint } = await refusalOf(training);
     return hint === undefined ? message : `${message}. ${hint}`;
   };
-  expect(await refusal({ vocabSize: 20 })).toStartWith("size of the vocabulary 20 is too small");
+  expect(await refusal({ vocabSize: 20 })).toStartWith(
+    "size of the vocabulary is 20, but must be at least 256",
+  );
   expect(await refusal({ vocabSize: 0 })).toBe(
     "the size of the vocabulary must be a whole number, at least 256",
   );
@@ -75,7 +77,9 @@ test("messages name the fields of the page, and offer what the page can do", asy
   expect(await refusal({}, file('{"text":"a"}\n', "a.jsonl"))).toBe(
     `"a.jsonl" contains records (jsonl), but a browser can read only plain text. ${plain}`,
   );
-  expect(await refusal({}, file("\x89PNG\r\n\x1a\n\0", "a.png"))).toBe('"a.png" is a PNG image, not text');
+  expect(await refusal({}, file("\x89PNG\r\n\x1a\n\0", "a.png"))).toBe(
+    '"a.png" is a PNG image, not text. give text instead',
+  );
   expect(await refusal({}, file("bpecount\0", "a.counts"))).toBe(
     '"a.counts" is a file of word counts, not text. give the text that was counted',
   );
