@@ -74,10 +74,12 @@ export function createMergeEngine(
   const { firstMerges = [] } = options;
   const rule = tieRuleOf(options);
   // A merge that spells one of the existing tokens in `specials` takes an id, even if it does not count towards
-  // `mergeCountMax`. So there is room for one such merge for each of these tokens. The id `tokenCapacity`, after that
-  // of the last token, is the boundary of words.
+  // `mergeCountMax`. If all start tokens are single bytes, there is at most one such merge for each of these tokens;
+  // otherwise several merges may spell the same token, and there is room for `mergesPerSpecial` of them on average. The
+  // id `tokenCapacity`, after that of the last token, is the boundary of words.
   const { startCount } = rule;
-  const tokenCapacity = startCount + limits.mergeCountMax + rule.specials.length;
+  const spareCount = rule.specials.length * (rule.haveLongTokens ? tuning.mergesPerSpecial : 1);
+  const tokenCapacity = startCount + limits.mergeCountMax + spareCount;
   if (tokenCapacity >= 2 ** 31) return undefined;
   const countsDensely = startCount <= denseStartCountMax && !tuning.hashesFirstPairs;
   const planOfAll = {

@@ -172,6 +172,11 @@ export type MergeTuning = {
   readonly cleanShare: number;
   /** How many bytes from the start of each token are stored for comparisons. */
   readonly prefixBytes: number;
+  /**
+   * For how many merges there is room that spell the same existing token, on average, if start tokens may have several
+   * bytes. If this is too little, the engine starts again with twice as much.
+   */
+  readonly mergesPerSpecial: number;
   /** The minimum length of a list that is cut into parts, at most one for each thread. */
   readonly sharedListLength: number;
   /** With fewer cells than this, one thread merges, and no huge pages are requested for superwords. */
@@ -196,6 +201,7 @@ export const defaultTuning: MergeTuning = {
   arenaSlack: scaled(1.5, 1),
   cleanShare: 0.5,
   prefixBytes: scaled(64, 2),
+  mergesPerSpecial: scaled(4, 1),
   sharedListLength: scaled(2048, 4),
   sharedCellCount: scaled(4_000_000, 2),
   startsHelpers: true,

@@ -40,10 +40,15 @@ export function* trainMerges(
 ): Generator<MergeProgress, Merges> {
   const words = "tokens" in table ? table : wordTables.byteWords(table);
   checkCellCount(cellCountBound(wordTables.sizeOfWords(words)));
+  let { mergesPerSpecial } = tuning;
   for (let memoryCount = tuning.memoryCountMin; memoryCount <= memoryCountMax; ) {
-    const engine = createMergeEngine(words, memoryCount, options, tuning);
+    const engine = createMergeEngine(words, memoryCount, options, { ...tuning, mergesPerSpecial });
     const merges = engine && (yield* runEngine(engine, words, tuning));
     if (merges !== undefined) return merges;
+    if (engine !== undefined && isFullOfTokens(engine)) {
+      mergesPerSpecial *= 2;
+      continue;
+    }
     // If the engine did not fit, one more memory is tried. If memory ran out midway, the engine starts again with twice
     // as many memories.
     memoryCount = engine === undefined ? memoryCount + 1 : 2 * memoryCount;
@@ -51,6 +56,12 @@ export function* trainMerges(
     if (memoryCount > words.wordCount) break;
   }
   throw tooLarge(words, options);
+}
+
+/** Whether the engine has no room for another token. */
+function isFullOfTokens({ memories: [memory] }: MergeEngine): boolean {
+  const { exports, plan } = memory!;
+  return plan.startCount + exports.mergeCount() === plan.tokenCapacity;
 }
 
 /**

@@ -9,7 +9,14 @@ import {
   startMerge,
   writeSome,
 } from "./merge-pair";
-import { cellCount, mergeCounts, pairCapacity, replacedCounts, startCount } from "./merge-regions";
+import {
+  cellCount,
+  mergeCounts,
+  pairCapacity,
+  replacedCounts,
+  startCount,
+  tokenCapacity,
+} from "./merge-regions";
 import { addToken, madeCount, startTokens } from "./merge-tokens";
 import { endCompaction, hasRoomForEntries, startCompaction } from "./occurrences";
 import {
@@ -48,7 +55,10 @@ export enum Pause {
    */
   largePairOnTop,
   topBelowThreshold,
-  /** The table of pairs is too small for the pairs that would be created, so the engine cannot continue. */
+  /**
+   * The engine cannot continue: the table of pairs is too small for the pairs that would be created, or there is no room
+   * for another token.
+   */
   noRoom,
 }
 
@@ -110,6 +120,7 @@ export function mergeUntilPause(work: i32): i32 {
   workLeft = work;
   while (entryCount < mergeCountMax) {
     if (!settleTop()) return withoutTop();
+    if (madeCount === tokenCapacity) return Pause.noRoom;
     const p = topPair();
     const listLength = pairAt(p).listLength;
     // A merge creates at most two entries for each entry that it consumes.
@@ -150,7 +161,7 @@ export function lookAtTop(work: i32): i32 {
   workLeft = work;
   if (entryCount === mergeCountMax) return Pause.finished;
   if (!settleTop()) return withoutTop();
-  return Pause.largePairOnTop;
+  return madeCount === tokenCapacity ? Pause.noRoom : Pause.largePairOnTop;
 }
 
 /** Returns the reason for a pause after `settleTop` found no pair. */
@@ -226,10 +237,10 @@ export function startLargeMerge(): void {
 
 /**
  * Begins to merge a chosen pair, whatever is on top of the queue. The threshold must be 1, so that a pair without a
- * record has no occurrences. Returns false if the table of pairs is full.
+ * record has no occurrences. Returns false if the table of pairs is full, or there is no room for another token.
  */
 export function startNamedMerge(left: u32, right: u32): bool {
-  if (!takeNamedPair(left, right)) return false;
+  if (madeCount === tokenCapacity || !takeNamedPair(left, right)) return false;
   startMerge(largePair, writeMerge(left, right, pairAt(largePair).count));
   return true;
 }

@@ -182,7 +182,7 @@ function tieOrder(a: u32, b: u32): i32 {
  *   REGION  ELEMENT  ELEMENTS       MEANING
  *   sorted  u32      longCount      ids of the long tokens, ascending by bytes
  *   shared  u32      longCount      length of the common prefix of sorted[k] and sorted[k + 1] in bytes
- *   labels  u64      tokenCapacity  ascending along `sorted`, with gaps
+ *   labels  u64      tokenCapacity  ascending along `sorted`, with gaps; tokens with the same bytes have the same label
  *
  * With prefixes of 2 bytes, after learning "abc", "abd", "abcab": sorted = abc, abcab, abd; shared = [3, 2].
  */
@@ -242,6 +242,14 @@ function insertLongToken(id: u32): void {
   store<u32>(sharedHere, sharedAbove);
   if (place > 0) store<u32>(sharedHere - 4, sharedBelow);
   longCount++;
+  if (isSpelledAsNext(place)) {
+    setLabel(id, labelOf(sortedAt(place + 1)));
+    return;
+  }
+  if (place > 0 && isSpelledAsNext(place - 1)) {
+    setLabel(id, labelOf(sortedAt(place - 1)));
+    return;
+  }
   const below = place === 0 ? 0 : labelOf(sortedAt(place - 1));
   const above = place + 1 === longCount ? below + 2 * labelGap : labelOf(sortedAt(place + 1));
   const label = (below + above) >> 1;
@@ -252,7 +260,18 @@ function insertLongToken(id: u32): void {
 }
 
 function spreadLabels(): void {
-  for (let k: u32 = 0; k < longCount; k++) setLabel(sortedAt(k), (<u64>k + 1) * labelGap);
+  let label: u64 = 0;
+  for (let k: u32 = 0; k < longCount; k++) {
+    if (k === 0 || !isSpelledAsNext(k - 1)) label += labelGap;
+    setLabel(sortedAt(k), label);
+  }
+}
+
+/** Whether sorted[k] and sorted[k + 1] have the same bytes. */
+function isSpelledAsNext(k: u32): bool {
+  if (k + 1 === longCount) return false;
+  const size = sizeOf(sortedAt(k));
+  return sharedAt(k) === size && sizeOf(sortedAt(k + 1)) === size;
 }
 
 function findPlace(id: u32): void {

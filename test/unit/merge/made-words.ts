@@ -57,6 +57,7 @@ export function makeTuning(random: Random): MergeTuning {
     arenaSlack: pick(random, [1, 1.1, 1.5]),
     cleanShare: pick(random, [0.5, 0]),
     prefixBytes: pick(random, [1, 2, 3, 64]),
+    mergesPerSpecial: 1,
     sharedCellCount: 0,
     startsHelpers: false,
     sharedListLength: pick(random, [1, 3, 10, 2048]),
