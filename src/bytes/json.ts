@@ -107,7 +107,7 @@ export function parse(text: string, path: string): unknown {
 }
 
 /** The hint for a file with wrong content. */
-export const correctHint = "correct the file, or copy it again from where it came";
+export const correctHint = "correct the file, or copy it again";
 
 /** Returns the value as a JSON object, or throws a UserError that names the place: `what`, or the file without it. */
 export function objectAt(value: unknown, path: string, what?: string): Record<string, unknown> {

@@ -312,7 +312,7 @@ test("a worker's read error is reported like the main thread's", () => {
     expect([run.exitCode, existsSync(output)]).toEqual([1, false]);
     return run.stderr.toString();
   });
-  expect(said[0]).toStartWith('bpe: error: standard input, line 2: not valid JSON\n');
+  expect(said[0]).toStartWith("bpe: error: standard input, line 2: not valid JSON\n");
   expect(said[1]).toBe(said[0]!);
 });
 
