@@ -89,7 +89,7 @@ test("messages name the fields of the page, and offer what the page can do", asy
   const choose = "choose a tokenizer.json or a rank file (.tiktoken)";
   expect(await compared("", "none")).toEqual({ refusal: `"none" is empty. ${choose}` });
   expect(await compared("{}", "vocab.json")).toEqual({
-    refusal: `"vocab.json": the model is missing. ${choose}`,
+    refusal: `"vocab.json": the model is missing. correct the file, or copy it again`,
   });
 });
 
