@@ -10,8 +10,8 @@ import { reportFiles } from "#reports";
 import { runSliced, shell } from "#runtime";
 import { dataOutput, givenTokenizers, type Invocation, type Output, styling, summaryRows } from "#terminal";
 import {
+  asLearned,
   type EncodingModel,
-  fingerprints,
   modelSettings,
   type TokenizerParts,
   tokenizers,
@@ -121,7 +121,7 @@ function tokenizerRows(
       "size",
       `${countNoun(size, "token")}, ids up to ${idLimit - 1}, ${countNoun(model.merges.merged.length, "merge")}`,
     ],
-    ["fingerprint", fingerprints.ofBehavior(parts)],
+    ["fingerprint", asLearned.fingerprint(parts)],
     ...specials,
     ["template", chatTemplate === null ? "" : describeTemplate(chatTemplate)],
     ["longest input", modelMaxLength === null ? "" : countNoun(modelMaxLength, "token")],
@@ -272,7 +272,7 @@ function inspectionOf(
     version: 1,
     path: description.path,
     kind: description.kind,
-    fingerprint: fingerprints.ofBehavior(parts),
+    fingerprint: asLearned.fingerprint(parts),
     vocabularySize: statistics.size,
     idLimit: statistics.idLimit,
     mergeCount: model.merges.merged.length,

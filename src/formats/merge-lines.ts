@@ -1,10 +1,22 @@
+import { host } from "#runtime";
 import type { Vocabulary } from "#tokenizer";
-import { sha256Of } from "./output-file.ts";
 import { mergeRows, plainSpelling } from "./rows.ts";
 
+/** The SHA-256 of the merge lines, in hex. They are hashed whenever they are made, because making them takes longer. */
+const digests = new WeakMap<Vocabulary, string>();
+
 /** Yields the merges as `left right` lines in byte-to-character form, in the order learned. */
-export const mergeLines = (vocabulary: Vocabulary): Generator<Uint8Array> =>
-  mergeRows(vocabulary, ["", " ", "\n"], plainSpelling);
+export function* mergeLines(vocabulary: Vocabulary): Generator<Uint8Array> {
+  const hasher = host.createSha256();
+  for (const lines of mergeRows(vocabulary, ["", " ", "\n"], plainSpelling)) {
+    hasher.update(lines);
+    yield lines;
+  }
+  digests.set(vocabulary, hasher.digest("hex"));
+}
 
 /** Returns the SHA-256 of the merge lines, in hex: `mergesSha256` of the record. */
-export const mergesSha256 = (vocabulary: Vocabulary): string => sha256Of(mergeLines(vocabulary));
+export function mergesSha256(vocabulary: Vocabulary): string {
+  if (!digests.has(vocabulary)) for (const _ of mergeLines(vocabulary));
+  return digests.get(vocabulary)!;
+}

@@ -91,20 +91,28 @@ export function markSpecialToken(at: i32, length: i32, id: i32): void {
 }
 
 /**
- * Applies all merges in order, each to all current occurrences of its pair. Returns the number of ids, which are at
- * `learnedIdsAddress`; -1 if memory runs out.
+ * Applies all merges in order, each to all current occurrences of its pair; `idLimit` is the limit of their ids. Returns the number of ids, which are at
+ * `learnedIdsAddress`; -1 if memory runs out, or if a merge makes a token that an earlier merge joins.
  */
 export function applyMerges(lefts: usize, rights: usize, merged: usize, mergeCount: u32, idLimit: u32): i32 {
   const byteOf = reserveFixed((<usize>idLimit) << 1);
   const isMerged = reserveFixed(1 << 16);
-  if (byteOf === 0 || isMerged === 0) return -1;
+  const occurs = reserveFixed(idLimit);
+  const isJoined = reserveFixed(idLimit);
+  if (byteOf === 0 || isMerged === 0 || occurs === 0 || isJoined === 0) return -1;
+  if (!areInOrder(isJoined, lefts, rights, merged, mergeCount)) return -1;
   markBytePairs(isMerged, byteOf, lefts, rights, mergeCount);
-  addBytePairs(isMerged);
+  addBytePairs(isMerged, occurs, idLimit);
   for (let rank: usize = 0; rank < mergeCount; rank++) {
     const left = load<i32>(lefts + (rank << 2));
+    if (load<u8>(occurs + left) === 0) continue;
     const right = load<i32>(rights + (rank << 2));
+    if (load<u8>(occurs + right) === 0) continue;
     const pair = findPair(left, right);
-    if (pair !== null) mergeAll(pair, load<i32>(merged + (rank << 2)));
+    if (pair === null) continue;
+    const id = load<i32>(merged + (rank << 2));
+    mergeAll(pair, id);
+    store<u8>(occurs + id, 1);
   }
   return compactIds();
 }
@@ -112,6 +120,19 @@ export function applyMerges(lefts: usize, rights: usize, merged: usize, mergeCou
 /** Returns the address of the ids. */
 export function learnedIdsAddress(): usize {
   return idsStart;
+}
+
+/**
+ * Whether no merge makes a token that an earlier merge joins, as in the order of learning. Sets isJoined[id] to 1 for
+ * the halves of all merges.
+ */
+function areInOrder(isJoined: usize, lefts: usize, rights: usize, merged: usize, mergeCount: u32): bool {
+  for (let rank: usize = 0; rank < mergeCount; rank++) {
+    if (load<u8>(isJoined + load<i32>(merged + (rank << 2))) !== 0) return false;
+    store<u8>(isJoined + load<i32>(lefts + (rank << 2)), 1);
+    store<u8>(isJoined + load<i32>(rights + (rank << 2)), 1);
+  }
+  return true;
 }
 
 /**
@@ -124,18 +145,23 @@ function markBytePairs(isMerged: usize, byteOf: usize, lefts: usize, rights: usi
   }
   for (let rank: usize = 0; rank < mergeCount; rank++) {
     const left = <usize>load<u16>(byteOf + ((<usize>load<i32>(lefts + (rank << 2))) << 1));
+    if (left === 0) continue;
     const right = <usize>load<u16>(byteOf + ((<usize>load<i32>(rights + (rank << 2))) << 1));
-    if (left > 0 && right > 0) store<u8>(isMerged + (((left - 1) << 8) | (right - 1)), 1);
+    if (right > 0) store<u8>(isMerged + (((left - 1) << 8) | (right - 1)), 1);
   }
 }
 
 /**
  * Adds the positions of adjacent bytes that some merge joins. Other positions are left out, because most pairs of bytes
- * are joined by no merge.
+ * are joined by no merge. Sets occurs[id] to 1 for the ids of all bytes of the text.
  */
-function addBytePairs(isMerged: usize): void {
-  for (let i = 1; i < size; i++) {
-    if (isStartAt(i) || idAt(i) === noToken) continue;
+function addBytePairs(isMerged: usize, occurs: usize, idLimit: u32): void {
+  for (let i = 0; i < size; i++) {
+    const id = idAt(i);
+    if (id === noToken) continue;
+    // The ids of special tokens may be greater than those of the model.
+    if (<u32>id < idLimit) store<u8>(occurs + id, 1);
+    if (isStartAt(i)) continue;
     const pair = ((<usize>load<u8>(textStart + i - 1)) << 8) | load<u8>(textStart + i);
     if (load<u8>(isMerged + pair) !== 0) addPlace(i - 1, i);
   }

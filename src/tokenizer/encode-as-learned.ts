@@ -1,11 +1,12 @@
 import { kernels } from "#runtime";
 import { cuttings, Pretokens, type Taker, textParts, tokensToFind } from "#text";
+import { KernelArrays } from "./kernel-arrays.ts";
 import * as probe from "./probe.ts";
 import type { EncodingParts, TokenizerParts } from "./tokenizer-parts.ts";
 
 /**
  * Returns the ids of a text of a few kilobytes, as a view of the kernel's memory; undefined if the tokenizer does more
- * than cut and merge, or if memory runs out. The kernel's encoder is not used, because its setup takes longer than
+ * than cut and merge, if its merges are not in an order in which they may have been learned, or if memory runs out. The kernel's encoder is not used, because its setup takes longer than
  * learning a small vocabulary.
  */
 export function encode(parts: EncodingParts, text: Uint8Array): Int32Array | undefined {
@@ -15,7 +16,7 @@ export function encode(parts: EncodingParts, text: Uint8Array): Int32Array | und
   );
   if (normalization !== null || addsPrefixSpace || hasFlags) return undefined;
   if (model.dropsBytes || model.wholeTokens !== null || model.beginning !== undefined) return undefined;
-  const kernel = kernels.create(memoryFor(parts, text));
+  const kernel = kernels.create(KernelArrays.lendMemory(bytesFor(parts, text)));
   const { exports, memory } = kernel;
   exports.layOutForText(text.length);
   const pretokens = new Pretokens(pattern.automata, cuttings.tokensWhileCutting(parts), takerOf(kernel));
@@ -35,8 +36,8 @@ export function encode(parts: EncodingParts, text: Uint8Array): Int32Array | und
 }
 
 /**
- * Returns the fingerprint of behavior. If the tokenizer only cuts and merges, this is faster than
- * `fingerprints.ofBehavior`.
+ * Returns the fingerprint of behavior. For most tokenizers, this is faster than `fingerprints.ofBehavior`, because no
+ * encoder is set up.
  */
 export function fingerprint(parts: TokenizerParts): string {
   const ids = encode(parts, new TextEncoder().encode(probe.text));
@@ -45,20 +46,15 @@ export function fingerprint(parts: TokenizerParts): string {
   return ofBehavior(parts);
 }
 
-/**
- * Creates a memory that is just large enough for `encode`. One of the usual size would make the runtime collect
- * garbage, which takes longer than all the work.
- */
-function memoryFor({ pattern, addedTokens, model }: EncodingParts, text: Uint8Array): WebAssembly.Memory {
+/** Returns the size of a memory that is just large enough for `encode`. */
+function bytesFor({ pattern, addedTokens, model }: EncodingParts, text: Uint8Array): number {
   const tokenBytes = tokensToFind.tablesBytes(addedTokens);
   const patternBytes = pattern.automata.reduce(
     (sum, { annotation }) => sum + piecesBytes + (annotation ? annotatedBytes : 0),
     bytesIn(pattern.automata),
   );
-  const modelBytes = bytesIn(model.byteIds) + bytesIn(model.merges) + 2 * model.idLimit;
-  const wantedBytes = fixedBytes + tokenBytes + patternBytes + modelBytes + bytesPerTextByte * text.length;
-  const pageCount = Math.ceil(wantedBytes / kernels.pageBytes);
-  return new WebAssembly.Memory({ initial: pageCount, maximum: pageCount, shared: true });
+  const modelBytes = bytesIn(model.byteIds) + bytesIn(model.merges) + bytesPerId * model.idLimit;
+  return fixedBytes + tokenBytes + patternBytes + modelBytes + bytesPerTextByte * text.length;
 }
 
 /** An upper bound of the bytes for the ends of an automaton's pieces. */
@@ -67,6 +63,8 @@ const piecesBytes = 1 << 19;
 const annotatedBytes = 3 << 19;
 /** Bytes for the kernel's arrays of fixed length, and for the pairs of bytes that merge. */
 const fixedBytes = 5 << 18;
+/** Bytes for each id, for the arrays that `applyMerges` reserves. */
+const bytesPerId = 4;
 /** Bytes for each byte of text: the text itself, and the arrays that `startTokens` reserves. */
 const bytesPerTextByte = 140;
 

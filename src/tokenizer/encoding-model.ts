@@ -97,7 +97,7 @@ function largestIdOf({ byteIds, merges: { left, right, merged }, wholeTokens }: 
 /** Returns the largest number, or 0 if none is above 0. `Math.max(...numbers)` would fail for a long array. */
 export function maxOf(numbers: ArrayLike<number>): number {
   let max = 0;
-  for (let i = 0; i < numbers.length; i++) max = Math.max(max, numbers[i]!);
+  for (let i = 0; i < numbers.length; i++) if (numbers[i]! > max) max = numbers[i]!;
   return max;
 }
 

@@ -1,6 +1,8 @@
 import { bytesOf } from "#bytes";
 import { kernels } from "#runtime";
 
+let memory: WebAssembly.Memory | undefined;
+/** The kernel in `memory`; undefined while the memory is lent. */
 let kernel: kernels.Kernel | undefined;
 let last: KernelArrays | undefined;
 
@@ -21,18 +23,33 @@ export class KernelArrays {
    * copied before.
    */
   static put(arrays: readonly ArrayBufferView[], bytesAfter: number): KernelArrays {
-    kernel ??= kernels.create();
+    if (kernel === undefined && memory !== undefined) new Uint8Array(memory.buffer).fill(0);
+    kernel ??= kernels.create(memory);
+    ({ memory } = kernel);
     let end = arraysStart;
     const addresses = arrays.map(({ byteLength }) => {
       const address = end;
       end = Math.ceil((end + byteLength) / 8) * 8;
       return address;
     });
-    kernels.growMemory(kernel.memory, end + bytesAfter);
-    const memory = new Uint8Array(kernel.memory.buffer);
-    for (const [i, array] of arrays.entries()) memory.set(bytesOf(array), addresses[i]!);
+    kernels.growMemory(memory, end + bytesAfter);
+    const all = new Uint8Array(memory.buffer);
+    for (const [i, array] of arrays.entries()) all.set(bytesOf(array), addresses[i]!);
     last = new KernelArrays(kernel, addresses, end);
     return last;
+  }
+
+  /**
+   * Lends the memory, cleared and with at least `byteCount` bytes, until the next call of `put`. The arrays in it are
+   * lost. A new memory would make the engine collect garbage, because it counts memories.
+   */
+  static lendMemory(byteCount: number): WebAssembly.Memory {
+    memory ??= kernels.create().memory;
+    new Uint8Array(memory.buffer).fill(0);
+    kernels.growMemory(memory, byteCount);
+    kernel = undefined;
+    last = undefined;
+    return memory;
   }
 
   /** Whether no other arrays have been copied since these. */

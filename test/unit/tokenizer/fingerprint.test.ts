@@ -8,6 +8,7 @@ import * as fingerprints from "../../../src/tokenizer/fingerprint.ts";
 import { encodeShort, shortEncoder } from "../../../src/tokenizer/fingerprint.ts";
 import * as probe from "../../../src/tokenizer/probe.ts";
 import { bpe, put, scratch } from "../../binary.ts";
+import { randomNumbers } from "../../random.ts";
 
 const directory = scratch();
 const corpus = put(directory, "corpus.txt", probe.text);
@@ -100,6 +101,42 @@ test("a tokenizer that was just learned gives the encoder's ids", async () => {
     }
   }
   expect(comparedCount).toBeGreaterThan(8 * texts.length);
+});
+
+test("merges in an order in which they cannot have been learned are left to the encoder", async () => {
+  const { parts, ...tokenizer } = await Tokenizer.load(train("ordered", "-n", "700"));
+  void tokenizer;
+  const random = randomNumbers(12);
+  let refusedCount = 0;
+  for (let round = 0; round < 40; round++) {
+    const { left, right, merged } = parts.model.merges;
+    const order = Array.from(left.keys());
+    for (let swaps = 1 + random(9); swaps > 0; swaps--) {
+      const [a, b] = [random(order.length), random(order.length)];
+      [order[a], order[b]] = [order[b]!, order[a]!];
+    }
+    const merges = {
+      left: Int32Array.from(order, (k) => left[k]!),
+      right: Int32Array.from(order, (k) => right[k]!),
+      merged: Int32Array.from(order, (k) => merged[k]!),
+    };
+    const shuffled = { ...parts, model: { ...parts.model, merges } };
+    const ids = asLearned.encode(shuffled, Buffer.from(probe.text));
+    if (ids === undefined) refusedCount++;
+    else expect({ round, ids: [...ids] }).toEqual({ round, ids: encodeShort(shuffled, probe.text) });
+    expect(asLearned.fingerprint(shuffled)).toBe(fingerprints.ofBehavior(shuffled));
+  }
+  expect(refusedCount).toBeWithin(1, 40);
+});
+
+test("files without merges.txt have the digest of its lines in their record, too", () => {
+  const digestOf = (output: string) =>
+    JSON.parse(readFileSync(join(output, "training.json"), "utf8")).mergesSha256;
+  const all = train("all formats", "-n", "600");
+  const lines = readFileSync(join(all, "merges.txt"), "utf8").replace(/^#.*\n/, "");
+  const digest = createHash("sha256").update(lines).digest("hex");
+  expect(digestOf(all)).toBe(digest);
+  expect(digestOf(train("only ranks", "-n", "600", "--format", "tiktoken"))).toBe(digest);
 });
 
 test("the record of an extended tokenizer, and of one like another, has the fingerprint of its files", async () => {
