@@ -56,16 +56,15 @@ export function packTrained(
   tokenCounts: tokenCounting.TokenCounts,
   deflate: Deflate,
 ): pageData.PackedVocabulary {
-  const { size, mergeCount, tokenIds } = vocabulary;
+  const { size, mergeCount, tokenIds, idsAreNumbers } = vocabulary;
   const startCount = tokenIds.length - mergeCount;
   const { createdCounts, pairCounts, tokensAfter } = tokenCounts;
-  const isCounting = countsFromZero(tokenIds);
-  const merges = isCounting ? vocabulary : tokenizers.mergesInIds(vocabulary);
+  const merges = tokenizers.mergesInIds(vocabulary);
   return pack(
     {
       idLimit: size,
       merges,
-      steps: isCounting ? noSteps(startCount, mergeCount) : stepsOf(tokenIds.subarray(startCount), size),
+      steps: idsAreNumbers ? noSteps(startCount, mergeCount) : stepsOf(tokenIds.subarray(startCount), size),
       leaves: trainedLeaves(vocabulary, tokenCounts),
       tokenCounts: {
         created: createdCounts.subarray(startCount),
@@ -77,11 +76,6 @@ export function packTrained(
     },
     deflate,
   );
-}
-
-function countsFromZero(ids: Int32Array): boolean {
-  for (let i = 0; i < ids.length; i++) if (ids[i] !== i) return false;
-  return true;
 }
 
 /** Lists start tokens and special tokens by id. Leaves out special tokens that share the id of another token. */

@@ -16,5 +16,8 @@ export const text = parts.map(({ text }) => text).join("");
 const digestDigits = 32;
 
 /** Returns the fingerprint of a tokenizer that gives the probe text these ids. */
-export const fingerprintOf = (ids: { join(separator: string): string }) =>
-  `${version}-${host.createSha256().update(ids.join(" ")).digest("hex").slice(0, digestDigits)}`;
+export function fingerprintOf(ids: ArrayLike<number>): string {
+  // Half the time of `join`, and a quarter of that of `Array.from`.
+  const text = JSON.stringify(Array.prototype.slice.call(ids)).slice(1, -1).replaceAll(",", " ");
+  return `${version}-${host.createSha256().update(text).digest("hex").slice(0, digestDigits)}`;
+}

@@ -99,13 +99,16 @@ export function specialTokenId(parts: TokenizerParts, text: string, option = "ap
 
 const shownTokens = 5;
 
-export function mergesInIds({ tokenIds, mergeCount, left, right }: Vocabulary): RankedMerges {
+export function mergesInIds(vocabulary: Vocabulary): RankedMerges {
+  const { tokenIds, idsAreNumbers, mergeCount, left, right } = vocabulary;
+  const merged = tokenIds.slice(tokenIds.length - mergeCount);
+  if (idsAreNumbers) return { left, right, merged };
   const ids = { left: new Int32Array(mergeCount), right: new Int32Array(mergeCount) };
   for (let k = 0; k < mergeCount; k++) {
     ids.left[k] = tokenIds[left[k]!]!;
     ids.right[k] = tokenIds[right[k]!]!;
   }
-  return { ...ids, merged: tokenIds.slice(tokenIds.length - mergeCount) };
+  return { ...ids, merged };
 }
 
 /**
@@ -133,7 +136,7 @@ export function trained(
       ...Array.from(tokenIds, (id, token) => [id, tokenBytes.copy(token)] as const),
     ]),
   );
-  const idMax = encodingModels.maxOf(tokenIds);
+  const idMax = vocabulary.idsAreNumbers ? tokenIds.length - 1 : encodingModels.maxOf(tokenIds);
   return {
     model: encodingModels.build({ byteIds: tokenIds.slice(0, 256), merges, idMax }),
     pattern: compiledPatterns.forTexts(pattern),

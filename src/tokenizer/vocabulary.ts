@@ -32,6 +32,8 @@ export type Vocabulary = {
   readonly right: Int32Array;
   readonly tokenBytes: TokenBytes;
   readonly tokenIds: Int32Array;
+  /** Whether each token's id is known to be its token number. */
+  readonly idsAreNumbers?: boolean;
   readonly specialTokens: readonly string[];
   readonly specialIds: Int32Array;
   /**
@@ -104,6 +106,7 @@ export function build(options: VocabularyOptions): Vocabulary {
     size: filledSize,
     tokenIds,
     specialIds: givenIds,
+    idsAreNumbers = false,
   } = ids(merges.mergeCount, givenTokens.length, equalTokens);
   // A later token that equals a learned token has the learned token's id, and adds no entry.
   const marked = equalLater.filter((token) => token >= 0).map((token) => tokenIds[token]!);
@@ -122,6 +125,7 @@ export function build(options: VocabularyOptions): Vocabulary {
     right: merges.right,
     tokenBytes,
     tokenIds,
+    idsAreNumbers,
     specialTokens,
     specialIds,
     reservedCount: lastTokens.length,
@@ -143,6 +147,7 @@ type GivenIds = {
   readonly size: number;
   readonly tokenIds: Int32Array;
   readonly specialIds: Int32Array;
+  readonly idsAreNumbers?: boolean;
 };
 
 /** `cs336` and `rustbpe`: bytes, merges, special tokens. No id is shared, so the token number is the id. */
@@ -152,6 +157,7 @@ function giveIdsBytesFirst(mergeCount: number, specialCount: number): GivenIds {
     size: tokenCount + specialCount,
     tokenIds: countUp(tokenCount, 0),
     specialIds: countUp(specialCount, tokenCount),
+    idsAreNumbers: true,
   };
 }
 
@@ -162,6 +168,7 @@ function giveIdsSpecialFirst(mergeCount: number, specialCount: number): GivenIds
     size: specialCount + tokenCount,
     tokenIds: countUp(tokenCount, specialCount),
     specialIds: countUp(specialCount, 0),
+    idsAreNumbers: specialCount === 0,
   };
 }
 
