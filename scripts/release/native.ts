@@ -9,7 +9,7 @@ import type { Target } from "./targets.ts";
 const root = resolve(import.meta.dir, "../..");
 const tools = join(root, "scripts/release/tools");
 const home = join(root, "dist/release-tools/zig");
-/** zig keeps compiled parts of C libraries in these directories. */
+/** zig keeps what it compiles, such as parts of C libraries, in the directory that these variables name. */
 const caches = ["ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"].map((name) => `${name}=${home}-cache`);
 /** Without this variable, a DLL contains the time of linking. */
 const noTime = "SOURCE_DATE_EPOCH=0";

@@ -109,7 +109,10 @@ export function parse(text: string, path: string): unknown {
 /** The hint for a file with wrong content. */
 export const correctHint = "correct the file, or copy it again";
 
-/** Returns the value as a JSON object, or throws a UserError that names the place: `what`, or the file without it. */
+/**
+ * Returns the value as a JSON object, or throws a UserError. `what` says where in the file the value is; it is left out
+ * for the whole content.
+ */
 export function objectAt(value: unknown, path: string, what?: string): Record<string, unknown> {
   if (typeof value === "object" && value !== null && !Array.isArray(value))
     return value as Record<string, unknown>;

@@ -28,14 +28,16 @@ import { defaultTextField } from "./json-shape.ts";
  *   sizeBytes, modifiedMs  the state of the file when the plan was made: the ranges are valid for that file only
  *   inputFormat            the format of the file, one of `inputFormats`
  *   textField              the field, or column, with the texts; only for formats that have fields
- *   patternDigest          the options that the cuts depend on: with other options a pretoken may cross the edge
- *   specialTokensDigest    of a range
- *   isLinewise
+ *   patternDigest          the patterns
+ *   specialTokensDigest    the special tokens, in any order
+ *   isLinewise             whether documents also end at the ends of lines
  *   normalization          the normalization of the text, if any
  *   digest                 of all of the above. Whether a cut is valid cannot be checked without reading the text, so a
  *                          changed line is refused
  *
- * The digest covers the values, not how they are written: any JSON library may rewrite a line, and fields may be added.
+ * The cuts depend on the options from `patternDigest` to `normalization`: with other options, a pretoken may cross the
+ * edge of a range. The digest covers the values, not how they are written: any JSON library may rewrite a line, and
+ * fields may be added.
  */
 export type Line = schema.Checked<typeof planFields>;
 
@@ -251,7 +253,10 @@ export function read(
   return { inputs, ranges };
 }
 
-/** Reads the lines of a whole plan, in their order, without accessing the files. */
+/**
+ * Reads the lines of a whole plan, and sorts them by index. Throws a UserError if one is missing or repeated. Does not
+ * access the files that the plan names.
+ */
 export function readLines(text: string, source: string): Line[] {
   const lines = text.split("\n").flatMap((json, i) => {
     const fail = (what: Message, hint?: Message): never => {

@@ -46,7 +46,7 @@ async function compareFile(path: string, { chunks }: outputFiles.OutputFile): Pr
   }
 }
 
-/** Returns the first position at which the bytes differ, or where the second ends; -1 if they are equal. */
+/** Returns the first position at which the bytes differ, or where `found` ends early; -1 if they are equal. */
 function firstDifference(wanted: Uint8Array, found: Uint8Array): number {
   if (Buffer.compare(wanted, found) === 0) return -1;
   let at = 0;

@@ -54,7 +54,7 @@ export function pruningJob(tell: jobs.Tell<Piece>) {
       }
       return made;
     },
-    /** Maps the ids of `big` to pieces in `small`. */
+    /** Returns the pieces of each id of `big`: the ids of `small` that spell the same token. */
     pieces({ big, small }: { readonly big: TokenizerParts; readonly small: TokenizerParts }): Pieces {
       return piecesOfFirst(big, small);
     },
@@ -190,7 +190,10 @@ export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
   }
 }
 
-/** Maps the ids of a tokenizer to pieces in a smaller tokenizer, which has its first merges. */
+/**
+ * Returns the pieces of each id of `big`: the ids of `small` that spell the same token. The merges of `small` must be the
+ * first ones of `big`.
+ */
 export async function piecesInFirst(big: TokenizerParts, small: TokenizerParts): Promise<Pieces> {
   const thread = jobs.start<ReturnType<typeof pruningJob>>("pruning");
   try {

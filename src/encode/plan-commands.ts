@@ -9,7 +9,7 @@ export const planCommand: commands.Command = {
   description: "cut a corpus into ranges for several machines",
   details:
     "Splits files into byte ranges, one line of JSON each. Any number of machines can process them, with --ranges of count and encode. The results add up to those of the whole corpus.",
-  // The error of `plan` says that other machines cannot read a pipe.
+  // Given a pipe, `plan` fails with an error of its own, which says that other machines could not read the pipe.
   readsPipe: "to refuse",
   options: planOptions,
   examples: [

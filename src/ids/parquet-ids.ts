@@ -8,13 +8,14 @@ import { type ByteSink, scaled, UserError } from "#runtime";
 import { type IdWriter, shorterDocuments } from "./id-writers.ts";
 
 /**
- * A row group ends with a document, as soon as the sum of its ids, its rows, and a quarter of the bytes of its kept
- * fields is at least this number.
+ * The size at which a row group ends, at the end of a document. The size is the number of ids, plus the number of rows,
+ * plus a quarter of the number of bytes of kept fields.
  */
 const groupIds = scaled(1 << 20, 64);
 /**
- * The maximum number of ids in a page. The size of a page is a signed 32-bit field, and includes the levels: fewer than
- * 16 bytes for each of at most `groupIds` rows.
+ * The maximum number of ids in a page. The size of a page in bytes is a signed 32-bit field, so it is below 2^31. Each
+ * id takes 4 bytes. The levels (`levelsOf`) take fewer than 16 bytes a row, as much as four ids, and a page has at most
+ * `groupIds` rows.
  */
 const pageIdsMax = 2 ** 29 - 1 - 4 * groupIds;
 

@@ -91,7 +91,10 @@ export type MergeLimits = {
   readonly allowsBytePairs: boolean;
 };
 
-/** An upper bound of the number of cells of these words: one boundary, then each word and a boundary after it. */
+/**
+ * An upper bound of the number of cells of these words (src/kernel/merge/word-layout.ts): one boundary, then the tokens
+ * of each word and a boundary after them.
+ */
 export const cellCountBound = ({ wordCount, positionCount }: wordTables.TokenWordsSize) =>
   1 + positionCount + wordCount;
 
@@ -173,8 +176,8 @@ export type MergeTuning = {
   /** How many bytes from the start of each token are stored for comparisons. */
   readonly prefixBytes: number;
   /**
-   * For how many merges there is room that spell the same existing token, on average, if start tokens may have several
-   * bytes. If this is too little, the engine starts again with twice as much.
+   * If start tokens may have several bytes, several merges may spell the same existing token. There is room for this
+   * many of them per existing token, on average. If it is used up, the engine starts again with twice as much.
    */
   readonly mergesPerSpecial: number;
   /** The minimum length of a list that is cut into parts, at most one for each thread. */

@@ -114,7 +114,7 @@ export function estimateMergeMemoryBytes(size: wordTables.TokenWordsSize, option
   const threadCount = threadCountOf(options, cellCount, defaultTuning);
   const tokenCount = startTokens.count + Math.min(mergeCount, cellCount);
   const cellBytes = cellCount * (tokenCount > 0xffff ? 4 : 2);
-  // A copy of the words, in memory that the arena later overwrites.
+  // A copy of the words, in memory that the lists of occurrences (the arena) later overwrite.
   const wordBytes = wordCount * bytesPerWord + bytesOfId(startTokens.count) * (cellCount - wordCount);
   const arenaBytes = 4 * defaultTuning.arenaSlack * (cellCount - wordCount);
   const stagedBytes = 2 * (cellBytes / cellCount) * longestListLength(wordCount, cellCount);

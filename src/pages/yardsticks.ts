@@ -29,7 +29,10 @@ const largestShares: Record<KindOfTokens, readonly number[]> = {
 /** What the shares were measured with, as the page says it. */
 export const comparedWith = "12 published tokenizers and 40 trainings";
 
-/** Returns the largest usual share of a kind of tokens at the nearest measured size; null below half the smallest. */
+/**
+ * Returns the largest usual share of a kind of tokens, from 0 to 1, at the nearest measured size; null for a size below
+ * half the smallest measured one.
+ */
 export function mostOf(kind: KindOfTokens, size: number): number | null {
   if (size < measuredSizes[0]! / 2) return null;
   const distance = (measured: number) => Math.abs(Math.log(measured / size));

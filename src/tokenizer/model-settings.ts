@@ -95,7 +95,7 @@ export function settingOnlyInTokenizerJson({
 export const contentOf = (value: unknown): string | undefined =>
   typeof value === "string" ? value : (value as { content?: string } | null | undefined)?.content;
 
-/** Returns the steps of a post-processor that add tokens to a text. */
+/** Returns the steps of a post-processor that may add tokens to a text: all but `ByteLevel`. */
 export function postProcessorSteps(value: unknown): json.JsonObject[] {
   const post = value as { type?: string; processors?: json.JsonObject[] } | null | undefined;
   const steps = post?.type === "Sequence" ? (post.processors ?? []) : post ? [post] : [];

@@ -133,7 +133,7 @@ export function build(options: VocabularyOptions): Vocabulary {
   };
 }
 
-/** Returns the special tokens that do not count towards the requested size. */
+/** Returns the reserved tokens (`reservedCount`). */
 export const reservedOf = ({ specialTokens, reservedCount }: Vocabulary) =>
   specialTokens.slice(specialTokens.length - reservedCount);
 

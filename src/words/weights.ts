@@ -6,7 +6,7 @@ const weightMax = 1e6;
 /** Weights are multiples of 1 / `weightParts`. */
 export const weightParts = 1e6;
 
-/** Returns `input`, or throws a usage error if its weight is not valid. */
+/** Returns `input`, or throws a usage error if its glob is empty or its weight is not valid. */
 export function check(input: trainingRecords.InputWeight): trainingRecords.InputWeight {
   const { glob, weight } = input;
   if (glob === "")

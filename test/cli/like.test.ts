@@ -133,7 +133,7 @@ test("special tokens come first, added tokens that are not special after the siz
   );
   expect([vocab["<s>"], vocab["<mask>"], vocab["!"]]).toEqual([0, 1, 2]);
   expect(merges.map((pair: string[]) => pair.join(" "))).toEqual(expectedMerges(text));
-  // No other format can express that a token strips whitespace.
+  // vocab.json and merges.txt cannot express that a token strips whitespace.
   expect(read("training.json").files).not.toContain("vocab.json");
   expect(read("training.json").options).toMatchObject({
     like: join(home, "plain"),

@@ -15,7 +15,7 @@ export type Field = { readonly name: string; readonly kind?: Kind | undefined };
  */
 export type Value = string | bigint | number | boolean | null;
 
-/** The approximate size of a value in memory. */
+/** The approximate size of a value in memory, in bytes. */
 export const bytesOf = (value: Value) => 16 + (typeof value === "string" ? 2 * value.length : 0);
 
 /** Returns the kind of a value; null for the value null, which fits every column. */

@@ -206,8 +206,8 @@ export function packedResult(ids: usize, count: u32, isNarrow: bool): u64 {
 }
 
 /**
- * The address of the next id. Memory is reserved there for one id for each remaining byte of the text, and 8 bytes
- * more.
+ * The address of the next id. Memory is reserved there for one id for each byte that is left to encode, and at least 8
+ * bytes more.
  */
 export let idsEnd: usize = 0;
 

@@ -17,7 +17,8 @@ import { stepCount, stepOf } from "./word-layout";
 
 /**
  * Neighbours: the weights of the tokens to the left and to the right of the merged token, summed up by id. Each part of
- * the list (merge-regions.ts) has its own sums. Between merges, all weights and counts are 0.
+ * the merged pair's list of occurrences (merge-regions.ts) has its own sums. Between merges, all weights and counts are
+ * 0.
  *
  *   REGION        ELEMENT     ELEMENTS               MEANING
  *   sums          Sum         2 x tokenCount a part  the sum of each left neighbour, by its id; then the sum of each

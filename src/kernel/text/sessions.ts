@@ -4,12 +4,12 @@ import { fixedEnd, reserveTo } from "../regions";
  * Edits: which part of a text must be encoded again after an edit.
  *
  * A *checkpoint* is a safe cut of the text (safe-cuts.ts), with the number of ids before it. The ids before a
- * checkpoint do not change if neither the text before it nor the `reach` bytes after it change. So encoding restarts at
- * the last checkpoint that is at least `reach` bytes before the edit, or else at the start of the text. To find where
- * encoding can stop, the host searches for a safe cut in the unchanged text, from `reach` bytes after the edit on. At a
- * safe cut the automaton is in a known state, whatever came before. So encoding stops at the first old checkpoint at or
- * after that cut, and all checkpoints from there on stay valid. Without such a cut or checkpoint, encoding continues to
- * the end of the text.
+ * checkpoint do not change if neither the text before it nor the `reach` bytes after it change (`startEdit`). So
+ * encoding restarts at the last checkpoint that is at least `reach` bytes before the edit, or else at the start of the
+ * text. To find where encoding can stop, the host searches for a safe cut in the unchanged text, from `reach` bytes
+ * after the edit on. At a safe cut the automaton is in a known state, whatever came before. So encoding stops at the
+ * first old checkpoint at or after that cut, and all checkpoints from there on stay valid. Without such a cut or
+ * checkpoint, encoding continues to the end of the text.
  *
  * The ids before the last checkpoint are *stable*: at least `reach` bytes follow the checkpoint, so appending text
  * cannot change them.
@@ -47,7 +47,7 @@ let madeCount: u32 = 0;
 let textBytes: u32 = 0;
 let grownBytes: i32 = 0;
 let reach: u32 = 0;
-/** The index of the first old checkpoint that may stay valid after the edit. */
+/** The index of the first old checkpoint after the edited bytes that may stay valid. */
 let nextCheckpoint: u32 = 0;
 /** The position where the unchanged text after the edit begins. */
 let unchangedFrom: u32 = 0;
