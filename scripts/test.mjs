@@ -2,7 +2,8 @@
 //
 //   node scripts/test.mjs [--long] [--small-scale] [WORD...]
 //
-// --long runs only the random tests, with more rounds, and the tests of the command line, with a process for each.
+// --long runs only the random tests, with more rounds, and the tests of the command line, with a process for each of
+// its calls.
 // --small-scale runs only the files in `atSmallScale`, with every size tiny. Other options are passed to Bun.
 //
 // Each test file runs in its own process, because tests that make many memories would be slower after other files. Each

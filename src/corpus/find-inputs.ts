@@ -29,8 +29,9 @@ export type FoundInputs = {
 };
 
 /**
- * Finds and inspects the files that `names` name. A name is a path; a directory, for all files below it; or, if no such
- * path exists, a glob. A file that is not text is skipped in a directory that also has texts; elsewhere it is an error.
+ * Finds and inspects the files that `names` name. A name is a file's path, `-` for standard input, or a directory, for
+ * the files below it; if no such path exists, it is a glob. A file that is not text is skipped in a directory that also
+ * has texts; elsewhere it is an error.
  */
 export function findCorpus(names: readonly string[], options: InputOptions = {}): FoundInputs {
   checkNames(names, options);

@@ -172,8 +172,8 @@ function cacheShrinkBitsOf(options: EvaluateOptions): number {
 }
 
 /**
- * Returns the default maximum number of threads: one, or a third of those that fit into memory, so that counting takes
- * a third of the memory.
+ * Returns the default maximum number of threads: a third of those that fit into memory, so that counting takes a third
+ * of the memory; but at least one.
  */
 export const evaluatingThreadsMax = (budget: machine.MemoryBudget) =>
   Math.max(1, Math.floor(budget.workerCountMax / 3));

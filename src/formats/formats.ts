@@ -5,18 +5,24 @@ import type { TokenizerFormat } from "./output-file.ts";
 /** A format's description, available before its code is loaded. */
 export type Entry = {
   readonly name: string;
-  /** The files that the format writes, for help; undefined if it can only be read. */
+  /**
+   * The files that the format writes, for help. Undefined for a format that is only read, and for `image`, which code
+   * of its own writes.
+   */
   readonly written?: string;
-  /** Whether the format is written only if `--format` names it. */
+  /** Whether the files of `written` are written only if `--format` names the format. */
   readonly isOnRequest?: boolean;
   /**
    * The file names of the format in a tokenizer's directory: each list is a set of files that belong together, and the
    * lists are alternatives.
    */
   readonly names: readonly (readonly string[])[];
-  /** Whether a file has this format, by its first 4 KB as Latin-1. */
+  /**
+   * Whether a file may have this format, by its first 4 KB as Latin-1. Of several formats that match, the last one in
+   * `all` is taken. Always false for a format that is not recognized by content.
+   */
   readonly matches: (head: string) => boolean;
-  /** A file with this suffix has this format if its content does not identify any format. */
+  /** A file with this suffix has this format if its content shows no other kind of file. */
   readonly suffix?: string;
   readonly load: () => Promise<TokenizerFormat>;
 };
@@ -31,7 +37,10 @@ const isSentencePiece = (head: string) =>
 /** The value of `--format` for an image: the tokenizer compiled into a single file (src/tokenizer/image.ts). */
 export const image = "image";
 
-/** All formats, in the order in which they are written and, by their preferred names, searched for in a directory. */
+/**
+ * All formats. Their files are written in this order. A directory is searched in this order, too: first for the first
+ * list of `names` of every format, then for the second lists.
+ */
 export const all: readonly Entry[] = [
   {
     name: "huggingface",
@@ -90,12 +99,12 @@ export const all: readonly Entry[] = [
 /** The values of `--format`, except `image`. */
 export const written = all.filter(({ written }) => written !== undefined).map(({ name }) => name);
 
-/** The names of the formats that are written only on request: "tekken and gguf". */
+/** The names of the formats with `isOnRequest`: "tekken and gguf". */
 export const writtenOnRequest = all
   .flatMap(({ name, isOnRequest }) => (isOnRequest ? [name] : []))
   .join(" and ");
 
-/** Describes all written formats: "huggingface is tokenizer.json and …, gpt2 vocab.json and …". */
+/** Describes all formats with `written`: "huggingface is tokenizer.json and …, gpt2 vocab.json and …". */
 export const describeWritten = () =>
   `${all
     .flatMap(({ name, written }) => (written === undefined ? [] : { name, written }))

@@ -47,9 +47,10 @@ export function* read(parts: TokenizerParts): Generator<undefined, WrittenTokenC
     tokensAfter[k + 1] = tokensAfter[k]! - createdCounts[id]!;
   }
   if (tokensAfter[mergeCount] !== facts.tokenCount) return null;
-  // Training compares with the count of the last merged pair (`markIntermediates`). The table has only the number of
-  // its replaced occurrences, which may be smaller if they overlap ("a a" in "aaa"). If that changes `residueCount`,
-  // the table is not used.
+  // Training compares the end counts with the count of the pair merged last, to find intermediate tokens
+  // (`markIntermediates`). The table has only the number of that pair's replaced occurrences, which is smaller if
+  // occurrences overlap ("a a" in "aaa"). If that changes the number of intermediate tokens (`residueCount`), the table
+  // is not used.
   const last = merges.merged[mergeCount - 1];
   const lastCount = last === undefined ? 0 : createdCounts[last]!;
   const isIntermediate = (id: number) =>

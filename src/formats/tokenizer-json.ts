@@ -247,8 +247,9 @@ const jsonOfToken = ({ id, content, singleWord, lstrip, rstrip, normalized, spec
 });
 
 /**
- * Returns all but the model of the tokenizer.json that was given to --like, with the new ids; empty without such a
- * file. If bos was requested, but the file's post-processor adds no tokens, a post-processor that adds bos replaces it.
+ * Returns the top-level fields that are taken from --like (`TokenizerFormat.frame`), except the model, with the new
+ * ids; empty if there are none. If bos was requested, but the post-processor among them adds no tokens, one that adds
+ * bos replaces it.
  */
 function frameOf({ vocabulary, model, like }: FinishedTokenizer): json.JsonObject {
   if (!like?.root) return {};

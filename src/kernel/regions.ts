@@ -248,7 +248,7 @@ export function limitGrowth(byteCount: f64): void {
   endMost = min(<u64>addressLimit, <u64>memory.size() * pageBytes + <u64>byteCount);
 }
 
-/** Returns the size in bytes that the memory could not grow to; 0 if it always could. */
+/** Returns the last size of the memory, in bytes, that was refused; 0 if none was. */
 export function refusedBytes(): f64 {
   return <f64>refusedEnd;
 }

@@ -137,8 +137,8 @@ export function newSearch(records: usize, count: u32, contents: usize): TokenSea
 }
 
 /**
- * Finds the prefixes: for each first byte of tokens, the longest prefix that all tokens with this byte share. There are
- * none if the tokens have more than `prefixCountMax` first bytes.
+ * Finds the prefixes: for each first byte of tokens, the longest prefix that all tokens with this first byte share, cut
+ * to `prefixBytesMax` bytes. There are none if the tokens have more than `prefixCountMax` first bytes.
  */
 function makePrefixes(search: TokenSearch): void {
   /** 1 + the index of the prefix with this first byte. */

@@ -24,7 +24,7 @@ export type Parting = {
   readonly choices: readonly Choice[];
   /**
    * Whether the rules diverge only in how they break a tie: they agree on the highest count and on how many pairs have
-   * it.
+   * it, and these are at least two.
    */
   readonly isTie: boolean;
 };

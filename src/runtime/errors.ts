@@ -16,7 +16,7 @@ export const exitCode = {
 export class UserError extends Error {
   override readonly name = "UserError";
   readonly hint: string | undefined;
-  /** `exitCode.usage` if the command line alone shows the mistake, else `exitCode.failed`. */
+  /** `exitCode.usage` for a wrong use of the command, such as an unknown option; otherwise `exitCode.failed`. */
   readonly exitCode: number;
   /**
    * @internal `memory` if the run had too little memory, and might succeed with more.

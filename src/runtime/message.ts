@@ -112,5 +112,5 @@ export const orFewerWorkers = ifHas(
   phrase`; if there are several workers, use fewer (${asOption("workers", 1, "w")})`,
 );
 
-/** A first remedy for callers that can raise the limit, and the word before the next. */
+/** A first remedy for callers that can raise the memory limit, and the "or" before the next remedy. */
 export const raiseLimitOr = ifHas("memory-limit", phrase`raise ${asOption("memory-limit")}, or `);

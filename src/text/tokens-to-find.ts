@@ -30,5 +30,5 @@ export function tablesBytes(tokens: readonly { readonly content: string }[]): nu
 const longestBlockBytes = 1 << 14;
 /** Bytes of memory for each byte of a token: a state of the automaton, and the byte itself. */
 const bytesPerByte = 14;
-/** Bytes of memory for each token, with those that are needed only while the automaton is built. */
+/** Bytes of memory for each token: its record, and 8 bytes that are used only while the automaton is built. */
 const bytesPerToken = 24;

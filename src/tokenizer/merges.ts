@@ -11,7 +11,8 @@
  *   startCounts     Float64Array   startCount   occurrences of each start token before any merge
  *
  * Two occurrences of a pair of equal tokens may overlap: "aaa" has the pair "a a" twice, and one is replaced. Each
- * replacement removes one token, so the corpus has as many tokens as start tokens minus all replaced occurrences.
+ * replacement removes one token. So after all merges, the number of tokens in the corpus is the sum of `startCounts`
+ * minus the sum of `replacedCounts`.
  *
  * Merging "t h" and then "th e" gives left = [116, 256], right = [104, 101].
  *

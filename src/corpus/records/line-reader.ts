@@ -272,7 +272,10 @@ function faultHint(fault: number, unit: string, line: () => Uint8Array): { hint?
   };
 }
 
-/** For hints that are no help if a plan, or an option that needs records, determines the format. */
+/**
+ * Returns a part of a hint that suggests reading the file as plain text. The part is left out if that is impossible,
+ * because a plan, or an option that needs records, determines the format.
+ */
 const ifText = (text: Message) => messages.ifHas("input-format text", text);
 
 const surrogateHint = "correct the record, e.g. write \\ufffd in place of the half pair";

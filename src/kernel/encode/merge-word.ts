@@ -13,7 +13,10 @@ import { findWholeToken, wholeTokenCount } from "./whole-tokens";
 
 /** Words of at most this many bytes are merged in reserved memory. */
 const scannedBytesMax: u32 = isSmallScale ? 5 : 64;
-/** Up to this many symbols, all ranks are compared for each merge. With more symbols, a heap is faster. */
+/**
+ * Up to this many symbols (the ids with which merging a word begins), all ranks are compared for each merge. With more
+ * symbols, a heap is faster.
+ */
 let scannedSymbolsMax: u32 = scannedBytesMax;
 
 /** Sets `scannedSymbolsMax`, for tests. `scannedMax` must be at most `scannedBytesMax`. */

@@ -3,8 +3,8 @@ import * as o from "./mask-operators";
 // The tables of a pattern that the mask loops use.
 //
 //   BYTES        MEANING
-//   0            u32: the family, in the order of src/pattern/mask-formulas.ts; plus 5 if a document ends after each
-//                line feed
+//   0            u32: the family of patterns, by the order of the five in src/pattern/mask-formulas.ts; plus 5 if a
+//                document ends after each line feed
 //   4            u32: the options that are on, a bit each
 //   8            u32: digitCount: a run of digits is cut after each group of this many; 0: it is not cut
 //   12           mainKinds, two bytes
@@ -13,11 +13,11 @@ import * as o from "./mask-operators";
 //                are not 0, all characters that begin with b and a second byte of at least firstSeconds[b & 15] are of
 //                one kind: mainKinds[0] if the bits are among bits 0 to 3, mainKinds[1] if among bits 4 to 7
 //   48           firstSeconds, 16 bytes
-//   64           kindOfColumn, 256 bytes: kind of the characters of each column; `noKind`: only the automaton can
-//                classify them
+//   64           kindOfColumn, 256 bytes: kind of the characters of each column of src/pattern/scan-tables.ts;
+//                `noKind`: only the automaton can classify them
 //   320          kindMasks, 8 u64: scratch: for each kind, a mask of its characters' bytes in the current block
 //   384          kindOfTwo, 2048 bytes: kind of each character of two bytes, at (first & 31) << 6 | second & 63
-//   2432         kindOfCell: kind of each element of `columns` (src/pattern/scan-tables.ts)
+//   2432         kindOfCell: kind of each element of `columns` (also in scan-tables.ts)
 
 const noKind: u32 = 255;
 

@@ -185,8 +185,8 @@ function settleTop(): bool {
 }
 
 /**
- * Fills the heap until its top is known. Returns false if the queue is empty, or if the slice is used up before,
- * because many pairs may have about the highest count.
+ * Fills the heap until its top is known. Returns false if the queue is empty, or if the slice is used up first: many
+ * pairs may have about the highest count.
  */
 function findTop(): bool {
   while (!hasTop()) {
@@ -267,7 +267,10 @@ export function largeRight(): u32 {
   return pairAt(largePair).right;
 }
 
-/** Begins to merge a pair that the first memory has chosen. Returns false if the table of pairs is full. */
+/**
+ * Begins to merge a pair that the first of several memories has chosen (memory-exchange.ts). Returns false if the table
+ * of pairs is full.
+ */
 export function followMerge(left: u32, right: u32): bool {
   if (!takeNamedPair(left, right)) return false;
   startMerge(largePair, addToken(left, right));

@@ -10,8 +10,8 @@ import { Pair, pairCapacity, pairs, slots } from "./merge-regions";
  *                                      first `slotMask` + 1 slots, a power of two, are in use
  *
  * A slot has 1 + the index of a record in its low bits, those of `slotMask`. Above them is a tag: the bits of the hash
- * that do not select the slot. No single record is ever removed. The lists of occurrences (occurrences.ts) are in the
- * order of the records.
+ * that do not select the slot. Records are never removed one by one, only all at once (`clearPairs`). The lists of
+ * occurrences (occurrences.ts) are in the order of the records.
  */
 export let pairCount: u32 = 0;
 let slotMask: u32 = 0;

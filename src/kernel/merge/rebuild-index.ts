@@ -46,9 +46,10 @@ import {
 } from "./pair-table";
 
 /**
- * Rebuilds the index from the current text: lowers the threshold, guided by a sketch of all counts (below); counts the
- * pairs that may reach it; keeps those that do; and writes their lists. Each thread processes a part of the text
- * (index-pairs.ts). The index is rebuilt in three cases:
+ * Rebuilds the index, that is, the records of pairs and their lists of occurrences, from the current text (the cells of
+ * the words: word-layout.ts): lowers the threshold, guided by a sketch of all counts (below); counts the pairs that may
+ * reach it; keeps those that do; and writes their lists. Each thread processes a part of the text (index-pairs.ts). The
+ * index is rebuilt in three cases:
  *
  *   - The threshold was too high (pair-queue.ts).
  *   - Before the first merge, if there are too many start tokens for dense tables (first-index.ts).

@@ -1,5 +1,5 @@
-// Part of `npm run suite real`: converts real tokenizers into the formats for which `bpe` does not refuse it. Programs
-// that read these formats must give the ids of `bpe`, except where `knownDifference` allows others.
+// Part of `npm run suite real`: converts real tokenizers into all formats that `bpe convert` does not refuse for them.
+// Programs that read these formats must give the ids of `bpe`, except where `knownDifference` allows others.
 
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";

@@ -170,7 +170,7 @@ function isText(column: SchemaElement): boolean {
   );
 }
 
-/** Says how to name a column of text. `names` are those of the file. */
+/** Says how to name a column of text. `names` are the names of the file's columns of text. */
 function useTextField(names: readonly string[]): Message {
   if (names.length === 0)
     return "leave this file out, or write the text into a column: it has no column of text";
@@ -325,7 +325,7 @@ export class NullValue extends Error {
 }
 
 /**
- * Runs code that decodes a Parquet file. The library throws errors of all kinds for damaged data, so they become a
+ * Runs code that decodes a Parquet file. hyparquet throws errors of all kinds for damaged data, so they become a
  * UserError that names the file. UserErrors and lack of memory are passed on.
  */
 export function readAsParquet<Value>(path: string, read: () => Value): Value {
@@ -365,7 +365,7 @@ export const damagedParquet = (path: string, reason: string) =>
 
 const copyHint = "copy or write the file again";
 
-/** Lists the first names, and says how many more there are. */
+/** Lists up to `shownMax` names, and says how many more there are. */
 export function listNames(names: readonly string[]): string {
   const more = names.length > shownMax ? `, and ${names.length - shownMax} more` : "";
   return `${names.slice(0, shownMax).join(", ")}${more}`;
@@ -436,8 +436,7 @@ export const valueCountOf = ({ type, data_page_header, data_page_header_v2 }: Pa
 const pageBytesMax = 2 ** 30;
 
 /**
- * Throws unless the header has all sizes that its kind of page needs, and all are valid. The library does not check
- * them.
+ * Throws unless the header has all sizes that its kind of page needs, and all are valid. hyparquet does not check them.
  */
 function checkHeader(header: PageHeader): void {
   const { type, data_page_header: v1, data_page_header_v2: v2, dictionary_page_header: dictionary } = header;
