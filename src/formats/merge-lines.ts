@@ -2,17 +2,20 @@ import { host } from "#runtime";
 import type { Vocabulary } from "#tokenizer";
 import { mergeRows, plainSpelling } from "./rows.ts";
 
-/** The SHA-256 of the merge lines, in hex. They are hashed whenever they are made, because making them takes longer. */
+/**
+ * The SHA-256 of the merge lines, in hex. The lines are hashed whenever they are made, because making them takes longer
+ * than hashing them. In a browser they are not, because no record is written there.
+ */
 const digests = new WeakMap<Vocabulary, string>();
 
 /** Yields the merges as `left right` lines in byte-to-character form, in the order learned. */
 export function* mergeLines(vocabulary: Vocabulary): Generator<Uint8Array> {
-  const hasher = host.createSha256();
+  const hasher = host.hasSha256 ? host.createSha256() : null;
   for (const lines of mergeRows(vocabulary, ["", " ", "\n"], plainSpelling)) {
-    hasher.update(lines);
+    hasher?.update(lines);
     yield lines;
   }
-  digests.set(vocabulary, hasher.digest("hex"));
+  if (hasher !== null) digests.set(vocabulary, hasher.digest("hex"));
 }
 
 /** Returns the SHA-256 of the merge lines, in hex: `mergesSha256` of the record. */

@@ -9,6 +9,7 @@ export type Sha256 = {
 export type Crc32 = (data: Uint8Array, before: number) => number;
 /** Undefined, because only records of trainings need checksums of texts. */
 export const crc32: Crc32 | undefined = undefined as Crc32 | undefined;
+export const hasSha256: boolean = false;
 
 /**
  * The library for browsers never calls these, because it needs no hashes: they are for caches, records, images,

@@ -21,6 +21,7 @@ export type Sha256 = {
   digest(encoding: "hex" | "base64"): string;
 };
 
+export const hasSha256: boolean = true;
 export const createSha256 = (): Sha256 => createHash("sha256");
 export const createSha1 = (): Sha256 => createHash("sha1");
 

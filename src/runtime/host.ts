@@ -21,6 +21,8 @@ export type Sha256 = {
   digest(encoding: "hex" | "base64"): string;
 };
 
+/** Whether `createSha256` works, which it does not in browsers. */
+export const hasSha256: boolean = true;
 // Bun's hasher instead of node:crypto, which takes 4 ms to load.
 export const createSha256 = (): Sha256 => new Bun.CryptoHasher("sha256");
 export const createSha1 = (): Sha256 => new Bun.CryptoHasher("sha1");
