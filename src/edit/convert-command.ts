@@ -10,7 +10,7 @@ import { convertTokenizer } from "./convert-tokenizer.ts";
 import { convertOptions, imageOptions } from "./edit-options.ts";
 import { saveTokenizer } from "./save-tokenizer.ts";
 
-/** `bpe convert`: writes the same tokenizer in other formats. */
+/** `bpe convert`: writes the same tokenizer in other formats, or copies its files with `--copy`. */
 export async function runConvert(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const { options, files, typed } = invocation;

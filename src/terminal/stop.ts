@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { exitCode, isWindows } from "#runtime";
 
-/** Functions to call at the end of the run, however it ends. */
+/** Functions to call at the end of the run, also if a signal or an uncaught error ends it. */
 let cleanups: (() => void)[] = [];
 
 /**

@@ -76,8 +76,9 @@ static const char *offsets(const Question *question, const uint8_t *text) {
   return error;
 }
 
-/* If the text has more than `ids` ids, cuts it into parts of at most `ids` ids, which overlap by at most ids / 4
- * tokens, and answers with the start and end of each part. `number` is 4 * ids + FIRST_PART, LAST_PART or ALL_PARTS. */
+/* If the text has more than `ids` ids, answers with the start and end of its first part, of its last part, or of all
+ * its parts. A part has at most `ids` ids; successive parts overlap by at most ids / 4 tokens.
+ * `number` is 4 * ids + FIRST_PART, LAST_PART or ALL_PARTS. */
 static const char *cuts(const Question *question, const uint8_t *text) {
   Ids ids = {0};
   Notes notes = {0};

@@ -282,8 +282,9 @@ test("a token of parts of one character is not mixed; any other token that is no
   // 80 81 and 80 81 82 may be parts of one character, but 80 81 82 83 may not, because at most three bytes follow a
   // character's first byte.
   expect(await madeOf(["Ģ", "ģ"], ["Ģģ", "Ĥ"], ["ĢģĤ", "ĥ"])).toEqual([notUtf8 + 3, mixed + 1]);
-  // Only ED A0 of these six tokens counts as a part of one character. The others have parts of several characters, or
-  // of none.
+  // The tokens are 20 E0, ED A0, ED A0 80, A5 E0, C0 80 and E0 71. Only ED A0 counts as a part of one character, because
+  // it is a lead byte with too few continuation bytes. ED A0 80 and C0 80 are no part of any character, and the others
+  // have bytes of two characters.
   expect(await madeOf(["Ġ", "à"], ["í", "ł"], ["íł", "Ģ"], ["¥", "à"], ["À", "Ģ"], ["à", "q"])).toEqual([
     notUtf8 + 6,
     mixed + 5,

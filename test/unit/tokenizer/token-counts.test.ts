@@ -89,7 +89,7 @@ const exampleWords = new Map([
 ]);
 
 test("an intermediate token is absorbed by later merges, so that it occurs less often than the last merged pair", () => {
-  // The merges and their counts are s t 9, est 9, ow 7, low 7, west 6, ne 6, newest 6.
+  // The merges make these tokens, with these counts: st 9, est 9, ow 7, low 7, west 6, ne 6, newest 6.
   const { tokenCounts } = learn(exampleWords, 7, "cs336");
   const found = [256, 257, 258, 259, 260, 261, 262].filter(
     (token) => tokenCounting.markIntermediates(tokenCounts)[token],

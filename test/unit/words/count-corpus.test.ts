@@ -162,8 +162,8 @@ test("parts of inputs have no checksums", async () => {
 });
 
 /**
- * Inputs with distinct words. Words with numbers occur in one input only, the others in all. The last input also has a
- * word of 64 KB.
+ * Inputs with many distinct words. Words with numbers occur in one input only, the others in all. The last input also
+ * has a word of 64 KB.
  */
 const manyWords = ["0", "1", "2"].map((part) => {
   const words = Array.from(
