@@ -386,7 +386,7 @@ const char *section_end(Section *section, const uint8_t *following, size_t follo
 
 /* ---- Cuts ---- */
 
-/* How many bytes are searched for a position to cut at. */
+/* How many bytes are searched for a cut. */
 enum { CUT_SEARCH_BYTES = SCALED(1 << 16, 16) };
 
 typedef struct {

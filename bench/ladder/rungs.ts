@@ -2,7 +2,7 @@ import type { Timing } from "./growth.ts";
 import { strategies } from "./strategies.ts";
 import { readMerges } from "./words-file.ts";
 
-/** A rung of the ladder: one way to learn merges, as a separate program in any language. */
+/** A rung of the ladder (ladder.md): one way to learn merges, as a separate program in any language. */
 export type Rung = {
   readonly name: string;
   readonly language: string;

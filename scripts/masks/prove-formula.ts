@@ -343,7 +343,7 @@ export class BitOps implements Ops<boolean> {
   };
 
   /**
-   * Remembers two numbers. The first says how many characters ahead the first one after the current contraction is; it
+   * Remembers two numbers. The first is the distance, in characters, to the character after the current contraction; it
    * is 0 if there is no contraction. The second is a claim, one of those below.
    */
   readonly contractions = (apostrophes: boolean, fold: boolean, apart: boolean): Contractions<boolean> => {

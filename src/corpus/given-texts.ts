@@ -42,7 +42,7 @@ class TextLines implements ByteStream {
   private stopListening = () => {};
   /** The current text. Its line is made in parts. */
   private text = "";
-  /** How many characters of the text were put into parts; `notBegun` before the first part. */
+  /** How many UTF-16 code units of the text were put into parts; `notBegun` before the first part. */
   private taken = 0;
   private part: Uint8Array = new Uint8Array(0);
   /** How many bytes of the part were read. */
@@ -159,5 +159,8 @@ class TextLines implements ByteStream {
  * empty text is complete.
  */
 const notBegun = -1;
-/** The size of a part of a line. It is small, so that a text of hundreds of megabytes is converted in steps. */
+/**
+ * The size of a part of a line, in UTF-16 code units of the text. It is small, so that a text of hundreds of megabytes
+ * is converted in steps.
+ */
 const partCharacters = scaled(1 << 16, 5);

@@ -40,7 +40,10 @@ export function checkEscapes({ json }: Subject): Finding[] {
   ];
 }
 
-/** Checks that text is turned into the characters of the vocabulary, and back. */
+/**
+ * Checks that the pre-tokenizer or the normalizer turns bytes into the vocabulary's characters (byte-characters.ts),
+ * and that the decoder turns them back.
+ */
 export function checkByteLevel(subject: Subject): Finding[] {
   const { json } = subject;
   if (json === null) return [];
@@ -279,7 +282,7 @@ export function checkConfiguration({ config, json }: Subject, loaded: Loaded | n
   ];
 }
 
-/** Reports the programs that have no pattern that cuts text in the same way. */
+/** Reports which of llama.cpp, tiktoken and transformers.js cannot cut text in the same way. */
 export function checkEquals({ parts }: Loaded): Finding[] {
   const { patternName, patternSources } = parts.description;
   if (patternName === "none" || parts.model.beginning !== undefined) return [];

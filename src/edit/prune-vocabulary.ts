@@ -39,7 +39,10 @@ export function chooseTokens(
     (sum, reach) => sum + (reach === derivation.Reach.unreachable ? 1 : 0),
     0,
   );
-  /** For each token, how often it is a part of kept tokens that merging reaches; twice for one that has it twice. */
+  /**
+   * For each token, how often it is a part of kept tokens that merging reaches. A token with two equal parts counts
+   * twice.
+   */
   const useCounts = new Int32Array(reaches.length);
   for (let id = 0; id < reaches.length; id++) {
     if (reaches[id] !== derivation.Reach.merging) continue;

@@ -17,7 +17,10 @@ import { checkContents, checkSizes, type ListedShards, readManifest, shardPaths 
 // that one machine would write.
 
 const count = schema.wholeNumber(0);
-/** The checked fields of a part's request. */
+/**
+ * The fields that are checked in `request` of a part's manifest, which records what was encoded, and with which
+ * options.
+ */
 const partRequest = schema.object({
   format: schema.oneOf(["part"]),
   inputs: schema.list(schema.object({ path: schema.text, sizeBytes: count, modifiedMs: schema.time })),
@@ -156,7 +159,7 @@ const keyOf = (path: string, start: number, end: number) => JSON.stringify([path
 
 /**
  * Returns the parts in the order of the plan. Throws a UserError if a line of the plan is in no part or in two parts,
- * or if the parts were encoded with different options.
+ * if the requests of two parts differ in a field that is not in `apart`, or if the plan is not whole.
  */
 function inOrder(parts: readonly Part[], plan: readonly planFile.Line[], planPath: string): Part[] {
   const sorted = parts.toSorted((a, b) => a.firstLine - b.firstLine);

@@ -15,8 +15,9 @@ export class NumberCounts {
   fromRight = 0;
   fromLeft = 0;
   /**
-   * For each F1 score above 0, how many numbers have it. Scores are not added up here, because the sum would depend on
-   * the order of the threads.
+   * For each F1 score above 0, how many numbers have it. The score compares the token boundaries in a number with those
+   * between groups of three digits from the right. Scores are not added up here, because the sum would depend on the
+   * order of the threads.
    */
   readonly scores = new Map<number, number>();
 

@@ -66,8 +66,8 @@ export const findAt = (path: string): TokenizerFile[] =>
   files.isDirectory(path) ? findIn(path).map(fileAt) : [fileAt(path)];
 
 /**
- * Returns the paths of the tokenizers in a directory: first the files with the preferred names of their formats, then
- * the files with other names.
+ * Returns the paths of the tokenizers in a directory: first those with the preferred names of their formats (the first
+ * set in `names`), then those with other names.
  */
 export function findIn(directory: string): string[] {
   const inside = (name: string) => join(directory, name);

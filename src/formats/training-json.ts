@@ -43,7 +43,9 @@ export type Extension = RunRecord &
       readonly vocabSize: number;
       /** The number of new tokens that were requested. */
       readonly newTokens: number;
-      /** The special tokens of the base, then new ones, then the reserved tokens of `padTo`. */
+      /**
+       * The added tokens of the base, special or not, then the new special tokens, then the reserved tokens of `padTo`.
+       */
       readonly specialTokens: readonly string[];
       /** The ids of `specialTokens`, in their order. */
       readonly specialIds: readonly number[];

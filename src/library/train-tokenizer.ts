@@ -123,8 +123,8 @@ async function partsAsWritten({ result, product }: Finished): Promise<TokenizerP
       : [base.files.sources[0]!.code, base.files.sources[0]!.files.map(({ name }) => name)];
   const read = names.map((name) => ({ name, path: name, bytes: bytesOf(name) }));
   const newSpecials = "extensions" in trained ? changes.newSpecials(trained.extensions.at(-1)!) : [];
-  // The files have the format of the base. If that is not tokenizer.json, they may state neither the pattern nor all
-  // special tokens, so both are passed as options.
+  // The files of an extension have the format of its base. If that is not tokenizer.json, they may state neither the
+  // pattern nor all special tokens, so both are passed as options.
   const options =
     base === null || names[0]!.endsWith("tokenizer.json")
       ? {}

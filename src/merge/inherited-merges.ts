@@ -43,7 +43,7 @@ type KeptMerges = {
  */
 type Halves = Pick<encodingModels.RankedMerges, "left" | "right">;
 
-/** The maximum number of tokens between two yields, which only the last word may exceed. */
+/** The maximum number of tokens that are examined between two yields. Only the last word may exceed it. */
 const tokensAtOnce = scaled(1 << 21, 16);
 /** The maximum number of words between two yields. */
 const wordsAtOnce = scaled(1 << 18, 3);
@@ -93,7 +93,8 @@ function* slicesOf({ wordCount, starts }: wordTables.TokenWords): Generator<[fir
   }
 }
 
-// The flags of tokens in `Boundaries.flags`, as in the kernel (src/kernel/words/word-records.ts).
+// The flags of tokens in `Boundaries.flags`, as in the kernel (src/kernel/words/word-records.ts). Here, an *unapplied*
+// merge is one that was never applied although both of its halves were made.
 /** The token ends with the left half of an unapplied merge. */
 const mayEnd = 1;
 /** The token begins with the right half of an unapplied merge. */
@@ -142,7 +143,10 @@ class Boundaries {
     }
   }
 
-  /** Examines all boundaries between tokens of the words. Returns the number of tokens in the words. */
+  /**
+   * Examines the boundaries between tokens of the words, if any merge is unapplied. Returns the number of tokens in the
+   * words.
+   */
   *examineWords(words: wordTables.TokenWords | RecordWords): Generator<undefined, number> {
     if ("kernel" in words) return yield* this.examineRecords(words);
     for (const [first, end] of this.byLeft.size > 0 ? slicesOf(words) : []) {

@@ -137,7 +137,7 @@ export const path = (value = "FILE", hint?: Message): Kind<string> => ({
   python: inPython("t.PathLike", "path"),
 });
 
-/** A directory to which something is written. `-`, which means stdout elsewhere, is refused. */
+/** A directory to which something is written. On the command line, `-`, which means stdout elsewhere, is refused. */
 export function directory(hint: Message): Kind<string> {
   const named = path("DIR", hint);
   return {
@@ -416,7 +416,7 @@ export type NamedFile = { readonly language: string; readonly file: string };
 
 /**
  * Files with their languages: `NAME=FILE`. A file without a name has the language of the file before it. In the
- * library, each language has them in the field that `key` names.
+ * library, each language is an object, with its files in the field that `key` names.
  */
 export const languageFiles = (key: "files" | "dev"): Kind<readonly NamedFile[]> => ({
   value: "NAME=FILE...",

@@ -76,7 +76,7 @@ function simplerHint(splits: readonly Split[]): string {
   return `write the pattern with smaller counts; the largest is that of \`${text}\``;
 }
 
-/** Returns about how many copies of its body a repetition is compiled to. */
+/** Returns about how often compiling a repetition copies its body. */
 const countOf = ({ min, max }: Node & { readonly kind: "repeat" }) => (Number.isFinite(max) ? max : min);
 
 const takesNothingHint =

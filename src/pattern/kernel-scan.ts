@@ -10,9 +10,14 @@ export type SetUpAfter = {
 };
 
 const usualSetUpAfter: SetUpAfter = {
-  /** Building four-byte tables takes 1 to 16 ms, which does not pay off for less text. */
+  /**
+   * Building four-byte tables (four-byte-tables.ts) takes 1 to 16 ms, which does not pay off for less text than this.
+   */
   fourByteTablesBytes: scaled(1 << 18, 1 << 10),
-  /** Setting up masks takes half a millisecond, and the engine needs some time to compile the loops. */
+  /**
+   * Setting up masks (src/kernel/masks) takes half a millisecond, and the WebAssembly engine needs some time to compile
+   * their loops.
+   */
   masksBytes: scaled(1 << 20, 64),
 };
 

@@ -229,7 +229,7 @@ export type PatternName = keyof typeof patterns;
 export const isSame = (sources: readonly string[], others: readonly string[]): boolean =>
   others.length === sources.length && others.every((source, i) => source === sources[i]);
 
-/** Returns the name of the pattern with these splits, or null. */
+/** Returns the name of the first pattern with these splits, or null. */
 export function nameOf(sources: readonly string[]): PatternName | null {
   const names = Object.keys(patterns) as PatternName[];
   return names.find((name) => isSame(sources, patterns[name].sources)) ?? null;

@@ -24,7 +24,7 @@ export type ScanTables = {
   readonly stateCount: number;
   readonly classCount: number;
   /**
-   * An upper bound of the number of slots that are written but not committed. Their ends are carried over from call to
+   * An upper bound of the number of slots that are written but not settled. Their ends are carried over from call to
    * call.
    */
   readonly slotCount: number;

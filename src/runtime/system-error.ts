@@ -45,8 +45,8 @@ const isClosed = (error: Error) => codeOf(error) === "EBADF" && !("path" in erro
 const hasNul = ({ message }: Error) => message.includes("without null bytes");
 
 /**
- * Returns the reason of an error in words. For an error without words of ours, it takes them from the runtime's
- * message, which is `CODE: words, call 'path'`.
+ * Returns the reason of an error in words. If we have no words for its code, they are taken from the runtime's message,
+ * which is `CODE: words, call 'path'`.
  */
 export function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
@@ -60,10 +60,7 @@ const remedies: Readonly<Record<string, string>> = {
   ENFILE: "close other programs: the system can open no more files",
 };
 
-/**
- * Turns a system error into a UserError with `what` and the system's reason. Returns a UserError, or an error that is
- * not the system's, unchanged.
- */
+/** Turns a system error into a UserError with `what` and the system's reason. Returns any other error unchanged. */
 export function refusal(what: Message, error: unknown, hint?: Message): unknown {
   if (!isSystemError(error) || error instanceof UserError) return error;
   const hints = [remedies[codeOf(error)], hint].filter((known) => known !== undefined);

@@ -10,7 +10,7 @@ export const parts: readonly ProbePart[] = probe.parts;
 /** The version of the probe text. Fingerprints begin with it. */
 export const version = probe.version;
 
-/** The text whose ids fingerprints are computed from. */
+/** The whole probe text. A tokenizer's fingerprint is computed from the ids that it gives this text. */
 export const text = parts.map(({ text }) => text).join("");
 
 const digestDigits = 32;

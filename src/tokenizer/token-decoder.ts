@@ -49,7 +49,7 @@ type Trimming = { readonly trims: readonly boolean[]; readonly addedIds: readonl
 
 /**
  * An instance of the kernel's text module with the tokens in its memory. It decodes ids, finds the tokens of a text,
- * and compares ids with canonical ones.
+ * and compares ids with the canonical ones, which encoding their text gives.
  */
 export class TokenDecoder {
   readonly exports;

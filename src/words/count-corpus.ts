@@ -45,7 +45,7 @@ export type CountOptions = {
    * This is done only if memory suffices. If left out, words are never added up in slices.
    */
   readonly slicedWordsLeast?: number | undefined;
-  /** Awaited between slices of work; may throw to end the run. The default yields to the event loop. */
+  /** Awaited between steps of work; may throw to end the run. The default yields to the event loop. */
   readonly rest?: (() => Promise<void>) | undefined;
   /** Target size, in bytes, of the chunks of an input that is read in order, such as a stream. */
   readonly chunkSizeBytes?: number;
@@ -117,7 +117,10 @@ export async function countCorpus(
   return { counter, slices: [], runs, statistics, idCounts };
 }
 
-/** The word tables of all threads, as posted to each. They are JSON, because posting many objects is slower. */
+/**
+ * The word tables of all threads, as posted to each: their buffers, and where each table is in its buffer. The latter
+ * is JSON, because posting many objects is slower.
+ */
 type AllTables = { readonly buffers: readonly ArrayBufferLike[]; readonly json: string };
 
 const tablesOf = (rests: readonly ThreadWords[]): AllTables => ({

@@ -12,8 +12,8 @@ export type LiftedWords = {
   /** How often each id of the model occurs in the pretokens. */
   readonly idCounts: Float64Array;
   /**
-   * Whether the counter has no words. Merging from the records of `toRecords` overwrites them, because it uses the same
-   * memory.
+   * Whether the counter of the parts (parts.ts) has no words. Merging from the records of `toRecords` overwrites the
+   * words in the counter, because it uses the same memory.
    */
   readonly isConsumed: boolean;
   /**
@@ -28,7 +28,10 @@ export type LiftedWords = {
   toTable(check: (size: TokenWordsSize) => void): Generator<undefined, TokenWords>;
 };
 
-/** Lifts and counts the pretokens of the corpus. The cache and counts files hold no lifted pretokens. */
+/**
+ * Lifts and counts the pretokens of the corpus. The cache and counts files hold no lifted pretokens, so neither is
+ * used.
+ */
 export async function liftWords(
   options: CorpusOptions,
   liftingModel: EncodingModel,

@@ -65,7 +65,7 @@ let listStart: u32 = 0;
 /** The pair that is being merged, whose list is not changed. */
 let pinned: u32 = 0;
 /**
- * A list is cleaned if its pair's `count` has fallen below this share of `listCount`, its value when the list was
+ * A list is cleaned if its pair's `count` has fallen below this share of `listCount`, the count when the list was
  * written or last cleaned. 0: no list is cleaned.
  */
 let cleanBelow: f64 = 0;

@@ -31,8 +31,8 @@ let canonicalAt: u32 = 0;
  */
 export function beginRecoding(count: u32, countOfCanonical: u32): usize {
   const idBytes = 4 * (<u64>count + countOfCanonical);
-  // Each pair of spans has ids of both lists, so there are at most as many pairs as the shorter list has ids. Only the
-  // last pair may have ids of one list only.
+  // Each pair of spans but the last has ids of both lists, and the last may have ids of only one. So there is at most
+  // one pair more than the shorter list has ids.
   const spanBytes = 16 * (<u64>min(count, countOfCanonical) + 1);
   given = (fixedEnd + 63) & ~63;
   if (!reserveTo(given + idBytes + spanBytes)) return 0;
