@@ -1,4 +1,4 @@
-// Compiles the library for Bun, for Node, for browsers, and for Workers (as of Cloudflare).
+// Compiles the library for Bun, for Node, for browsers, and for Workers such as Cloudflare's.
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { deflateRawSync } from "node:zlib";

@@ -10,9 +10,9 @@ export type Counted = {
   readonly idCount: number;
   /** The number of documents that have tokens. */
   readonly documentCount: number;
-  /** The number of documents that each token occurs in, by id. */
+  /** The number of documents in which each token occurs, by id. */
   readonly documentCounts: Uint32Array;
-  /** The last document that each token occurs in, by id: its number among all documents, from 1. */
+  /** The last document in which each token occurs, by id: the document's number among all documents, from 1. */
   readonly lastDocuments: Uint32Array;
   readonly inputs: readonly CountedInput[];
   /** Tokens by the script of their first letter, or, without letters, by the kind of their characters. */
@@ -111,7 +111,7 @@ export class TextSurvey implements idWriters.IdSink {
   }
 }
 
-// Classes of tokens: 0 for a token that has not been classified yet, and one for each script, from `firstScript` on.
+// Classes of tokens: 0 for a token that has not been classified yet, the next two, and one for each script.
 /** A token whose bytes are not whole characters. */
 const incomplete = 1;
 const special = 2;

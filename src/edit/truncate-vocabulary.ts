@@ -68,9 +68,10 @@ export function firstTokens(
 }
 
 /**
- * Sets the births of whole tokens, which merging does not reach, but which a pretoken of the same bytes becomes. Each
- * is born just before the last merge of the next higher id that merging reaches, or after all merges. Throws a
- * UserError if there are whole tokens and ids are not in the order of the merges.
+ * Sets the births of whole tokens, which merging does not reach, but which a pretoken of the same bytes becomes. Of the
+ * tokens that merging reaches, take the one with the next higher id: the whole token is born just before the merge that
+ * completes it, or, if there is none, after all merges. Throws a UserError if there are whole tokens and ids are not in
+ * the order of the merges.
  */
 function placeWholes(
   { description, tokens }: TokenizerParts,
@@ -197,7 +198,7 @@ const bytesOf = ({ model, tokens }: TokenizerParts) =>
 /** A separator that cannot occur in Latin-1 text. */
 const between = "\u2192";
 
-/** Returns the merges that end derivations, by rank, with both halves as Latin-1 text. */
+/** Returns the merge that ends the derivation of each token, by rank, with both halves as Latin-1 text. */
 function mergesOf(
   { tokens }: TokenizerParts,
   { reaches, left, right, last }: derivation.Derivations,

@@ -102,7 +102,7 @@ const tokensOf = (found: corpusEncoding.EncodedTask, hasRecords: boolean): Token
   invalidBytes: found.invalidByteCount,
 });
 
-/** Formats numbers like `wc`, with a line after the files of each named directory. */
+/** Formats numbers like `wc`. Each named directory has a line of its own, after those of its files. */
 function tableOf({ files, directories, total }: TokenCounts): styling.Line[] {
   const rows: (readonly [name: string, tokens: Tokens])[] = [];
   const endingAt = Map.groupBy(directories, (directory) => directory.firstFile + directory.files);

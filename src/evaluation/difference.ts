@@ -173,8 +173,8 @@ function* compareTokens(a: TokenizerParts, b: TokenizerParts): Generator<undefin
 }
 
 /**
- * Returns the ranks of merges by a key, the bytes of both halves. If a pair is listed twice, the later rank counts, as
- * in encoding.
+ * Returns the ranks of merges by a key that has the bytes of both halves. If a pair is listed twice, the later rank
+ * counts, as in encoding.
  */
 function* ranksByKey({ model, tokens }: TokenizerParts): Generator<undefined, Map<string, number>> {
   const { left, right } = model.merges;

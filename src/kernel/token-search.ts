@@ -41,7 +41,7 @@ import { reserveTable } from "./regions";
  *
  *   OFFSET   TYPE    MEANING
  *   0        u32     length in bytes, 1 to 16
- *   4        i32     the prefix does not occur before this position; -1: not searched yet
+ *   4        i32     the position up to which the prefix was searched for; -1: not searched yet
  *   8        u32     1 if it occurs at that position
  *   12       u32     the number of a token that begins with it
  *   16       bytes   the prefix

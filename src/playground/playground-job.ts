@@ -107,7 +107,7 @@ export class PlaygroundJob {
     return this.joiner!.join(wholeCharacters(text));
   }
 
-  /** Returns the most frequent pairs after a number of merges: the pair that is merged next, then the runners-up. */
+  /** Returns the most frequent pairs after some merges: the pair that is merged next, if any, then the runners-up. */
   pairs({ merges, most }: { merges: number; most: number }): { top: RankedPair[]; tiedCount: number } {
     const { left, right } = this.tokenizer!.trained.vocabulary;
     const counts = countPairs(this.words, merges);

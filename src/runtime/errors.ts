@@ -70,7 +70,7 @@ export function shorten(message: string): string {
   return `${first} … (${message.length - first.length - last.length} characters) … ${last}`;
 }
 
-/** @internal The error for a mistake that the command line alone shows. */
+/** @internal Returns the error for a wrong use of the command or of a function: its exit code is `exitCode.usage`. */
 export const usageError = (message: Message, hint?: Message) =>
   new UserError(message, { hint, exitCode: exitCode.usage });
 

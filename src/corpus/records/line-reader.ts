@@ -71,7 +71,7 @@ export class LineReader {
       const keptBytes = reader.limit - end;
       // While a stream is still arriving, its end is unknown. The caller sets `range.endByte` between two yields.
       reader.endByte = range.endByte;
-      // Counts the old window if it is replaced, the new one, and the texts of the records in it.
+      // The bytes of the old window, if it is replaced, of the new one, and of the texts of the records in it.
       const wantedBytes = reader.bytesAfter(end);
       const neededBytes = (wantedBytes > reader.text.bytes.length ? 2.5 : 2) * wantedBytes;
       const nameLine = () => placeIn(source.path, `${unit} ${linesBefore(source, range) + lineCount + 1}`);

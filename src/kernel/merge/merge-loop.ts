@@ -50,8 +50,8 @@ export enum Pause {
   finished,
   sliceUsedUp,
   /**
-   * The top pair must be merged in slices: its list is longer than a slice, the arena may lack space for the new lists,
-   * or words are in several memories.
+   * The top pair must be merged in slices: its list is longer than a slice, the arena of the lists (occurrences.ts) may
+   * lack space for the new ones, or words are in several memories (memory-exchange.ts).
    */
   largePairOnTop,
   topBelowThreshold,
@@ -221,7 +221,7 @@ function writeMerge(left: u32, right: u32, count: u64): u32 {
   return id;
 }
 
-/** Settles the neighbours of the current merge, and records how many occurrences it replaced. */
+/** Settles the neighbours of the current merge (merge-pair.ts), and records how many occurrences it replaced. */
 function settleMerge(): void {
   store<f64>(replacedCounts + ((<usize>currentMerge().id) << 3), settleNeighbours(threshold));
 }

@@ -394,7 +394,7 @@ export function pushPairsSome(work: u32): bool {
 let sketchBits: u32 = 0;
 /** The log2 of the largest number of cells. 2^19 cells are 2 MB, which fits into the L2 or L3 cache. */
 const sketchBitsMax: u32 = isSmallScale ? 5 : 19;
-/** The minimum number of cells of the text for each cell of a sketch that is larger than the smallest. */
+/** A sketch that is larger than the smallest has at least this many cells of the text for each of its own cells. */
 const textCellsPerCell: u32 = 16;
 const cellMax: u64 = 0xffffffff;
 

@@ -229,7 +229,7 @@ export function waitingBytes(): u32 {
   return waitingIn(early) + (usesLate ? waitingIn(late) : 0) + unnormalizedBytes();
 }
 
-/** Returns the maximum memory in bytes to process the waiting bytes. */
+/** Returns an upper bound of the memory, in bytes, that processing the waiting bytes takes. */
 export function waitingNeed(): f64 {
   // Sorting a run of combining marks takes up to 16 times its size. `waitingBytes` includes it once, so 15 times are
   // added.

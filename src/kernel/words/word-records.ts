@@ -35,7 +35,7 @@ export function moveToRecordsSome(work: u32): bool {
   const end = min(movedAt + <usize>work * slotBytes, endOfSlots(table));
   for (; movedAt < end; movedAt += slotBytes) {
     const key = load<u64>(movedAt);
-    // The key of a middle word may equal that of the sentinel.
+    // Only the table of short words has the sentinel (word-slots.ts). A middle word may have the same key.
     if (key === 0 || (movedKind === 0 && key === sentinelKey)) continue;
     const word = addRecordHead(long, <u32>(key & 255), load<u64>(movedAt + slotBytes - 8));
     if (movedKind === 0) writeShort(word, key);

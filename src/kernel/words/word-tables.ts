@@ -167,13 +167,13 @@ export function slotsBytes(kind: u32): f64 {
   return <f64>table.slotBytes * <f64>((<u64>1) << table.slotBits);
 }
 
-/** Returns the size in bytes that the slots have after `keyCount` more keys. */
+/** Returns the size in bytes that the slots will have once `keyCount` more keys were added. */
 export function slotsBytesWith(kind: u32, keyCount: f64): f64 {
   const table = tableOf(kind);
   return <f64>table.slotBytes * <f64>((<u64>1) << slotBitsWith(table, keyCount));
 }
 
-/** Returns the number of used slots. For short words this includes the sentinel. */
+/** Returns the number of used slots. For short words this includes the sentinel (word-slots.ts). */
 export function usedSlots(kind: u32): u32 {
   return tableOf(kind).usedCount;
 }
@@ -320,7 +320,7 @@ function listSlots(table: SlotTable, firstStart: u32): u32 {
   let slot = <usize>listedAt;
   for (const end = endOfSlots(table); slot < end && wordCount < listedWords; slot += slotBytes) {
     const key = load<u64>(slot);
-    // The key of a middle word may equal that of the sentinel.
+    // Only the table of short words has the sentinel. A middle word may have the same key.
     if (key === 0 || (areShort && key === sentinelKey)) continue;
     list(wordCount++, firstStart + <u32>(at - listedStart), load<u64>(slot + slotBytes - 8));
     if (areShort) writeShort(at, key);
