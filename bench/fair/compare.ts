@@ -2,7 +2,7 @@
 //
 //   node scripts/bun.mjs bench/fair/compare.ts english.txt multilingual.txt
 //
-// The files contain documents of all languages, with <|endoftext|> between them.
+// Together, the two files contain documents of all ten languages, with <|endoftext|> between them.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";

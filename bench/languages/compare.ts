@@ -55,7 +55,8 @@ function run(...args: string[]): string {
 }
 
 /**
- * Returns a table of bytes per token: each published tokenizer above ours of its size, with the better value in bold.
+ * Returns a table of bytes per token: each published tokenizer above ours of its size. The better value is in bold, or
+ * both if they are equal.
  */
 export function comparisonTable(evaluation: Evaluation): string {
   const byName = new Map(evaluation.tokenizers.map((tokenizer) => [tokenizer.name, tokenizer]));

@@ -24,11 +24,11 @@ export function escapeBytes(bytes: Uint8Array): string {
   return shown;
 }
 
-/** Escapes text so that it stays on its line and sends nothing to the terminal. */
+/** Escapes text so that it stays on its line and has no control sequences for the terminal. */
 export const escapeText = (text: string) =>
   isPlain.test(text) ? text : escapeBytes(new TextEncoder().encode(text));
 
-/** Matches text that needs no escapes. Checked first, because most text needs none. */
+/** Matches printable ASCII, which needs no escapes. Checked first, because most text is printable ASCII. */
 const isPlain = /^[\x20-\x7e]*$/;
 
 /**

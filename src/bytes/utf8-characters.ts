@@ -49,8 +49,8 @@ export function byteCountOf(codePoint: number): number {
 }
 
 /**
- * Whether the invalid bytes at `pos` may be a character cut off by `limit`. Only the first byte and the number of bytes
- * left are checked, so this is also true for some bytes that nothing can complete.
+ * Whether the bytes at `pos` are no whole character, but may be the beginning of one that `limit` cuts off. Their
+ * continuation bytes are not checked, so this is also true for some bytes that nothing can complete.
  */
 export function isUnfinished(bytes: Uint8Array, pos: number, limit: number): boolean {
   return limit - pos < 4 && bytes[pos]! >= 0xc2 && codePointAt(bytes, pos, limit) === noCodePoint;

@@ -8,7 +8,7 @@ import type { Loaded, Subject } from "./subject.ts";
 
 const compared = probe.parts.filter(({ name }) => name !== "Special-looking text");
 
-/** Checks that all tokenizers in a directory give the same ids for the probe text. */
+/** Checks that all tokenizers in a directory give the same ids for the parts of the probe text in `compared`. */
 export async function checkFiles(
   { path, isDirectory }: Pick<Subject, "path" | "isDirectory">,
   { parts, encode }: Pick<Loaded, "parts" | "encode">,
@@ -39,8 +39,8 @@ export async function checkFiles(
 }
 
 /**
- * Loads the tokenizer of a file. If its format cannot store the pattern and the normal form, uses those of `first`.
- * Returns the reason if the file cannot be loaded.
+ * Loads the tokenizer of a file. A JSON file other than vocab.json states its pattern, normal form and prefix space.
+ * For any other file, those of `first` are used. Returns the reason if the file cannot be loaded.
  */
 async function loadLike(path: string, first: TokenizerParts): Promise<TokenizerParts | string> {
   const { patternName: name, patternSources: sources } = first.description;

@@ -1,7 +1,7 @@
 import { Heap } from "#bytes";
 import { scaled } from "#runtime";
 
-/** Merges over an alphabet of ids. Merge k produces the id `alphabetSize` + k. */
+/** Merges over *symbols*, which are the ids below `alphabetSize`. Merge k produces the id `alphabetSize` + k. */
 type SymbolMerges = { readonly alphabetSize: number; readonly left: Int32Array; readonly right: Int32Array };
 
 /**

@@ -11,7 +11,10 @@ import { explainOptions } from "./evaluate-options.ts";
 import { type ExplainedPart, explainText } from "./explain.ts";
 import { shortenName } from "./grid.ts";
 
-/** The maximum length of a text in bytes. Explaining a pretoken of this length takes a second. */
+/**
+ * The maximum length in bytes of a text whose merges are shown; a text that is only cut into pieces may be longer.
+ * Explaining a pretoken of this length takes a second.
+ */
 const textBytesMax = 10_000;
 
 /** `bpe explain`: shows how a text is encoded, merge by merge. */

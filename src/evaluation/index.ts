@@ -1,4 +1,4 @@
-// Measures tokenizers on texts, from counted tokens and words.
+// Numbers about tokenizers, most of them from the tokens and words of texts, and the sentences that state them.
 
 export * as differences from "./difference.ts";
 export * as evaluations from "./evaluation.ts";

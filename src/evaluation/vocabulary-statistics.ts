@@ -14,7 +14,7 @@ export type VocabularyStatistics = {
   readonly separatorCount: number;
   /** The number of tokens of each script or kind, the most frequent first. */
   readonly scripts: readonly Share[];
-  /** The number of tokens of each length in bytes, ascending by length. */
+  /** The number of tokens of each class of lengths in bytes (`lengthClasses`), ascending by length. */
   readonly lengths: readonly Share[];
   readonly invalidCount: number;
 };

@@ -164,8 +164,8 @@ host.disableFtl(decodeSpelled);
 
 /** Checks a parsed vocabulary, which maps tokens to ids. */
 export function checkIds(entries: Record<string, unknown>, path: string): Record<string, number> {
-  // `for in` is safe, because a parsed object inherits nothing. `Object.entries` would allocate an array for
-  // each token.
+  // `for in` is safe, because a parsed object inherits no enumerable property. `Object.entries` would allocate an array
+  // for each token.
   for (const token in entries) {
     checkId(entries[token], token, path);
     if (!token.isWellFormed())

@@ -39,7 +39,10 @@ function filesOf({ vocabulary }: FinishedTokenizer): OutputFile[] {
   ];
 }
 
-/** Yields `{"!":0,…}`, ascending by id. Special tokens are plain text. Spacing is HF's. */
+/**
+ * Yields `{"!":0,…}`, ascending by id, with HF's spacing. Special tokens are written as they are, bytes and learned
+ * tokens in byte-to-character form.
+ */
 function* vocabJson(vocabulary: Vocabulary): Generator<Uint8Array> {
   yield encoder.encode("{");
   yield* withoutFirstByte(idRows(vocabulary, [',"', '":', ""]));
@@ -154,8 +157,9 @@ function readMergeLines({ path, bytes }: SourceFile): [string, string][] {
 }
 
 /**
- * Guesses which of the entries without a merge are special tokens: those that are not a single byte. An entry with a
- * character such as `Ġ`, which represents a byte that Latin-1 cannot print, is taken for an ordinary token.
+ * Guesses which of the entries without a merge are special tokens: those that are not a single byte. But an entry is
+ * taken for an ordinary token if it consists of byte characters (byte-characters.ts), and at least one of them is from
+ * U+0100 to U+0143, such as `Ġ` for a space.
  */
 function guessSpecialEntries(entries: Iterable<[string, number]>): Map<string, number> {
   const found = new Map<string, number>();

@@ -79,7 +79,7 @@ function rolesOf(token: string, { roles }: modelSettings.ModelSettings): string 
   return names.length === 0 ? "" : ` (${names.join(", ")})`;
 }
 
-/** Formats any text as inline code in Markdown. Invisible characters become `\uNNNN`. */
+/** Formats any text as inline code in Markdown. Invisible characters become escapes as in JSON: `\n`, `\u200b`. */
 function code(text: string): string {
   const shown = json.line(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("\\\\", "\\");
   const longest = Math.max(0, ...(shown.match(/`+/g) ?? []).map((run) => run.length));

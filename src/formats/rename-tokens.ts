@@ -51,8 +51,8 @@ function renameInValue(value: unknown, names: Names, hasKeys: boolean): unknown 
 }
 
 /**
- * Renames tokens in a file next to the tokenizer. Throws a UserError if a chat template contains an old text, because a
- * template is a program.
+ * Renames tokens in a file next to the tokenizer. Throws a UserError if a chat template contains an old text: a
+ * template is a program, in which replacing text may change more than the token.
  */
 export function rename(file: SourceFile, names: Names): SourceFile {
   const { name, path, bytes } = file;

@@ -228,7 +228,7 @@ function notAnId(path: string, word: string): UserError {
   });
 }
 
-/** Ids of an alphabet must be below this limit. */
+/** Ids over which merges are learned (docs/extend.md) are an alphabet. They must be below this limit. */
 export const alphabetSizeMax = 2 ** 20;
 
 /**
@@ -255,7 +255,7 @@ export function* readDocuments(
   idLimit: number,
 ) {
   let readCount = 0;
-  // A format that stores documents may have none.
+  // A file of a format that stores documents may have none.
   let isOpen = format.hasDocuments !== true;
   for (const { ids, ends, kept } of read()) {
     checkLimit(ids, path, readCount, idLimit);
@@ -416,7 +416,7 @@ function outOfRange(path: string, place: string, id: string, idLimit: number): U
 
 /**
  * Documents of ids, end to end: document d is tokens[starts[d] .. starts[d + 1]). Before ids are copied to a larger
- * array, `grow` is called with the size of both arrays in bytes.
+ * array, `grow` is called with the total size of the old and the new array in bytes.
  */
 export class SequenceList implements SequenceSink {
   tokens = new Uint32Array(1 << 16);

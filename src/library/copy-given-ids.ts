@@ -2,8 +2,8 @@ import { argument, schema, typedArrayClass } from "#bytes";
 import { usageError } from "#runtime";
 
 /**
- * Returns a caller's ids. A typed array is returned unchanged. An array of numbers becomes a Float64Array, because it
- * may have numbers that are no ids, such as -1. Throws a usage error for anything else.
+ * Returns a caller's ids. A Uint32Array or Uint16Array is returned unchanged. An array of numbers becomes a
+ * Float64Array, because it may have numbers that are no ids, such as -1. Throws a usage error for anything else.
  */
 export function copyGivenIds(call: string, ids: unknown): Uint32Array | Uint16Array | Float64Array {
   const kind = typedArrayClass(ids);

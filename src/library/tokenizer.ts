@@ -91,9 +91,9 @@ export class Tokenizer extends TextTokenizer {
 
   /**
    * Loads a directory that `bpe train` wrote, HF's `tokenizer.json`, GPT-2's `vocab.json` with `merges.txt`, tiktoken's
-   * rank file, Mistral's `tekken.json` or SentencePiece's `tokenizer.model`. A string is a path. A URL is fetched,
-   * unless it is a `file:` URL, and must be that of a `tokenizer.json`. Anything that cannot be reproduced exactly is
-   * refused with an error that names it.
+   * rank file, Mistral's `tekken.json` or SentencePiece's `tokenizer.model`. A string is a path, and a `file:` URL is
+   * read like one. Any other URL is fetched, and must be that of a `tokenizer.json`. Anything that cannot be reproduced
+   * exactly is refused with an error that names it.
    */
   static override async load(path: string | URL, options: TokenizerLoadOptions = {}): Promise<Tokenizer> {
     if (!isUrl(path)) return Tokenizer.loadPath(path, options);

@@ -16,7 +16,7 @@ export class TypedOptions extends Map<string, readonly string[]> {
     this.inOrder.push([name, value]);
   }
 
-  /** Returns the first text typed for an option; undefined if the option was not given. */
+  /** Returns the first text typed for an option; undefined if there is none. */
   text(name: string): string | undefined {
     return this.get(name)?.[0];
   }

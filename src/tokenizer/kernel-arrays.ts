@@ -52,7 +52,7 @@ export class KernelArrays {
     return memory;
   }
 
-  /** Whether no other arrays have been copied since these. */
+  /** Whether these arrays are still in the memory: since then, no others were copied, and the memory was not lent. */
   get areStillThere(): boolean {
     return this === last;
   }

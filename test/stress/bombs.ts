@@ -7,7 +7,7 @@ import { deltaBinaryPack } from "hyparquet-writer/src/delta.js";
 import { writeMetadata } from "hyparquet-writer/src/metadata.js";
 import * as byteCharacters from "../../src/bytes/byte-characters.ts";
 
-// Writes files that take much time or memory to read. Most of them are small.
+// Writes *bombs*: files that take much time or memory to read. Most of them are small.
 
 /** The size in bytes of the unit that a bomb repeats. */
 const unitBytes = 1 << 20;

@@ -60,7 +60,10 @@ export function raiseThreshold(topCount: u64, mergeNumber: u32, mergeCountMax: u
   threshold = max(threshold, <u64>guess);
 }
 
-/** Sets the threshold to that of the first memory. */
+/**
+ * Sets the threshold in a memory that is not the first. If words are in several memories (memory-exchange.ts), all use
+ * the threshold of the first one.
+ */
 export function adoptThreshold(count: f64): void {
   threshold = <u64>count;
 }
@@ -71,8 +74,9 @@ export function thresholdNow(): f64 {
 }
 
 /**
- * The number of grades of counts of 32 bits. Up to 15, each count has a grade of its own. Above, there are eight grades
- * from each power of two to the next.
+ * Grades are ranges of counts, by which pairs are tallied when a new threshold is chosen (`lowerThreshold`). Up to 15,
+ * each count has a grade of its own. Above, there are eight grades from each power of two to the next. This is the
+ * number of grades for counts of 32 bits.
  */
 export const gradeCount: u32 = 240;
 
@@ -88,9 +92,10 @@ function leastOf(grade: u32): u64 {
 }
 
 /**
- * Lowers the threshold so that about `pairsWanted` pairs reach it: to the least count of the highest grade such that at
- * least that many pairs have this grade or a higher one (1 if there are too few). But it falls to a quarter or less, so
- * that few rebuilds suffice, and never below `countMin`. `tally` is u32[gradeCount]: the number of pairs of each grade.
+ * Lowers the threshold so that about `pairsWanted` pairs reach it. Adds up the tally from the highest grade down, until
+ * it has `pairsWanted` pairs. The new threshold is the least count of the last grade added, or 1 if there are too few
+ * pairs. But it is at most a quarter of the old threshold, so that few rebuilds suffice, and at least `countMin`.
+ * `tally` is u32[gradeCount]: the number of pairs of each grade.
  */
 export function lowerThreshold(tally: usize, pairsWanted: u32): void {
   let grade = gradeCount - 1;

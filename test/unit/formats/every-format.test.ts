@@ -7,15 +7,15 @@ import { bpe, put, scratch } from "../../binary.ts";
 import { madeText } from "../tokenizer/made-merges.ts";
 import { specialTokens } from "../tokenizer/made-tokenizer.ts";
 
-// A tokenizer in each format that training writes is read, extended, pruned, and converted to the others. What a format
-// cannot do is listed below with its message.
+// A tokenizer in each format that training writes, except images, is read, extended, pruned, and converted to the other
+// formats. What a format cannot do is listed below with its message.
 
 const undone: Record<string, { read?: string; extend?: string } | undefined> = {
   tekken: { extend: "cannot be extended: a tekken.json fixes the size of its vocabulary" },
   gguf: { read: "contains no tokenizer" },
 };
 
-/** The formats that a training can write. */
+/** The formats that a training can write, except `image`. */
 const writable = formats.all.filter(({ written }) => written !== undefined);
 
 const trainings: readonly { args: readonly string[]; unheld: Record<string, string> }[] = [

@@ -60,7 +60,8 @@ const stray = [
 ];
 
 /**
- * Returns words with many ties and repeats. Most consist of few characters, their parts, and bytes that are not text.
+ * Returns words with many ties and repeats. Usually they are made from a pool of five to eight characters, with an
+ * occasional piece of a character and, in some texts, with bytes that are not UTF-8.
  */
 function makeText(random: Random): Map<string, number> {
   if (random(5) === 0) return makeWords(random);
