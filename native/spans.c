@@ -25,7 +25,7 @@ const char *set_up_tokens(Instance *instance, const Image *image) {
   return NULL;
 }
 
-/* The cost of an id, in steps of a poll. */
+/* The cost of placing an id, in steps of `should_continue`. */
 enum { STEPS_OF_ID = 8 };
 
 /* Finds the positions of the ids in the first `size` bytes of the text. Stores them in `spans` if that is not NULL. */

@@ -8,7 +8,7 @@ import { readTrainingRecord } from "./training-record.ts";
 import { type Verification, verify } from "./verify.ts";
 import { verifyOptions } from "./verify-options.ts";
 
-/** `bpe verify`: repeats a training from its record, or only checks its files. */
+/** `bpe verify`: repeats a training from its record, or, with `--files-only`, only checks the files that it wrote. */
 export async function runVerify(invocation: Invocation, output: Output): Promise<void> {
   const asked = optionTables.readTyped(verifyOptions, invocation.options);
   const recorded = readTrainingRecord(invocation.files[0]!);

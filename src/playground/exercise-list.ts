@@ -156,8 +156,8 @@ const someWords: HandWords = {
 };
 
 /**
- * Returns the most frequent words of three to eight lower-case ASCII letters. If there are fewer than three, or none
- * occurs twice, returns the words of the original BPE example.
+ * Returns the most frequent words of three to eight lower-case ASCII letters, at most `handWordCount`. If there are
+ * fewer than three, or none occurs twice, returns the words of the original BPE example.
  */
 function commonWords(pretokens: readonly Uint8Array[]): HandWords {
   const counts = new Map<string, number>();

@@ -55,7 +55,7 @@ export class Untrusted extends UserError {
   }
 }
 
-/** Opens a file with one of our names. Throws `Untrusted` unless it is a regular file of a trusted user. */
+/** Opens a file with one of our names. Throws `Untrusted` if it is not a regular file or its owner is not trusted. */
 export function open(path: string, access = constants.O_RDONLY): number {
   const fd = openWithoutLink(path, access);
   try {

@@ -1,5 +1,5 @@
 // Turns a text into pretokens: added tokens are found, and the text between them is normalized and cut by the pattern.
-// A taker receives the pretokens, and counts, encodes or lifts them.
+// A taker receives the pretokens, for example to count, encode or lift them.
 
 export type { AddedToken, Cutting } from "./cutting.ts";
 export * as cuttings from "./cutting.ts";

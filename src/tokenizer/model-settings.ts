@@ -19,7 +19,7 @@ export type ModelSettings = {
   readonly proposed: readonly Role[];
   /** The special tokens that a named chat template adds. */
   readonly fromTemplate: readonly string[];
-  /** Whether encoding puts bos before a text by default. */
+  /** Whether `transformers` puts bos before a text by default. */
   readonly addsBos: boolean;
   /** The chat template, in Jinja. */
   readonly chatTemplate: string | null;
