@@ -19,9 +19,10 @@ export type Pruning = {
 export type TooSmall = { readonly smallestSize: number };
 
 /**
- * Chooses the tokens that a vocabulary of at most `sizeWanted` keeps. First removes unreachable tokens, then repeatedly
- * the rarest of the others, whose occurrences are added to those of its parts. Fixed tokens (`isFixed`), and the parts
- * of kept tokens that merging reaches, are kept, so all kept tokens remain reachable.
+ * Chooses the tokens that a vocabulary of at most `sizeWanted` keeps, in the terms of derivations.ts. First removes
+ * unreachable tokens. Then repeatedly removes the rarest of the other tokens, and adds its occurrences to those of its
+ * parts. Fixed tokens (`isFixed`) are kept, and so are the parts of kept tokens that merging reaches. So all kept tokens
+ * remain reachable.
  *
  * @param counts occurrences of each id in a text
  */

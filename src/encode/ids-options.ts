@@ -2,7 +2,8 @@ import { kinds, optionTables, sharedOptions, trainingOptions } from "#options";
 import { asOption, phrase } from "#runtime";
 import { idFiles } from "./encode-options.ts";
 
-// The options of the commands `bpe ids …`. In each table, those of a topic are in the order of help.
+// The options of the commands `bpe ids …`, except `ids inspect`, which has only those of every command. In each table,
+// the options of a topic are in the order of help.
 
 const { tokenizer, output: outputFile, json } = sharedOptions.several;
 const { output, workers, memoryLimit, vocabSize, minFrequency, maxTokenLength, keep, summary } =

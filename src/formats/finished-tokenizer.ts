@@ -10,7 +10,9 @@ export type FinishedTokenizer = {
   readonly model: modelSettings.ModelSettings;
   /** The settings of the tokenizer given to --like, or of the one that is being converted. */
   readonly like?: modelSettings.Like | null;
-  /** Present if merging begins with characters. Then all tokens of the vocabulary are special or `others`. */
+  /**
+   * Present if merging begins with characters. Then all tokens are in `specialTokens` or in `others` of the vocabulary.
+   */
   readonly characters?: CharacterMerges;
 };
 

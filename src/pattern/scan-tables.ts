@@ -8,7 +8,7 @@
  *   columns        Uint8Array   blockCount * 64     the column of each such character; equal blocks are stored once
  *
  * An entry is next state << 16 | commits << 4 | slot: write the position into the slot (`noSlot`: into a bin that is
- * never read), then settle `commits` slots. The scanner carries the entry itself from step to step.
+ * never read), then settle the first `commits` slots. The scanner carries the entry itself from step to step.
  *
  * Columns 0-127 are the ASCII characters. Any other character has the column `firstClassColumn` + its class. A byte
  * that is not part of valid UTF-8 has `invalidColumn`, and the end of the document has `endColumn`.

@@ -7,10 +7,11 @@ import { keepGivenPair } from "./rebuild-index";
 
 /**
  * Exchange: how words that do not fit into one memory are merged. Several memories each have a share of the words and
- * an engine. Every engine has all tokens, and the cells and lists of its own words. Only the first engine has the queue
- * and keeps the total counts of pairs up to date, so it chooses the pair to merge. The others get copies of these
- * counts when the index is rebuilt, and before their lists are compacted. All engines walk over their own lists of that
- * pair, and then receive the total weights of its neighbours in all memories.
+ * an engine. Every engine has all tokens, and the cells (word-layout.ts) and lists (occurrences.ts) of its own words.
+ * Only the first engine has the queue (pair-queue.ts) and keeps the total counts of pairs up to date, so it chooses the
+ * pair to merge. The others get copies of these counts when the index is rebuilt, and before their lists are compacted.
+ * All engines walk over their own lists of that pair, and then receive the total weights of its neighbours in all
+ * memories.
  *
  *   REGION    ELEMENT       ELEMENTS    MEANING
  *   exchange  ExchangeCell  tokenCount  data that JavaScript copies between memories (src/merge/merge-engine.ts)

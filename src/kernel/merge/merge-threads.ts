@@ -21,7 +21,10 @@ import { layOutWords, setStepCount, stepCount } from "./word-layout";
 const spinCount: u32 = isSmallScale ? 2 : 20_000;
 /** A helper that slept this long returns to its event loop, where it can be terminated. */
 const sleepNs: i64 = 20_000_000;
-/** A helper also returns after this many entries or cells, which take some tens of milliseconds. */
+/**
+ * A helper also returns after this many entries of lists (occurrences.ts) or cells (word-layout.ts), which take some
+ * tens of milliseconds.
+ */
 const shareMax: u64 = isSmallScale ? 16 : 1 << 20;
 
 export function partAt(index: u32): Part {

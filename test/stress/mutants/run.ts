@@ -34,7 +34,10 @@ const { values } = parseArgs({
 });
 const root = resolve(import.meta.dir, "../../..");
 
-/** Files that are not mutated. Most of them are generated, or declare data. */
+/**
+ * Files that are not mutated: src/pages/page-data.ts, which only declares types, and src/corpus/malformed-data.ts,
+ * which only words a message.
+ */
 const notMutated = /data\.ts$/;
 
 type Mutant = Change & { readonly file: string; readonly module: Module };
@@ -70,7 +73,8 @@ const buildStartMs = performance.now();
 if (!(await bun(build, 3_600_000))) throw new Error("the build fails without a change");
 const buildLimitMs = limitAfter(buildStartMs);
 for (const path of executables) copyFileSync(path, `${path}-unchanged`);
-// The build overwrites the kernel that the tests of other modules use.
+// Building a mutant overwrites dist/kernel. This copy restores it for the next mutant, whose tests may use it without a
+// build.
 const [kernel, unchangedKernel] = [join(copy, "dist/kernel"), join(copy, "dist/kernel-unchanged")];
 cpSync(kernel, unchangedKernel, { recursive: true });
 
@@ -153,7 +157,7 @@ async function limitOf(tests: readonly string[]): Promise<number | null> {
   return limitAfter(startMs);
 }
 
-/** Returns the time limit for work that began at `startMs` and has just ended. */
+/** Returns the time limit for doing work again on a mutant. The work began at `startMs` and has just ended. */
 function limitAfter(startMs: number): number {
   return 30_000 + 5 * (performance.now() - startMs);
 }

@@ -272,7 +272,7 @@ describe("a cache that is damaged", () => {
       for (const name of readdirSync(template)) {
         if (!name.startsWith(".")) copyFileSync(join(template, name), join(cache, name));
       }
-      // With its sum, few entries are read; without it, all of them.
+      // With the sum of the cache, few entries are read; without it, all of them.
       if (random(2) === 0) rmSync(filesOf(cache, ".sum")[0]!);
       const files = [".words", ".sum", "index"].flatMap((kind) => filesOf(cache, kind));
       for (const path of files.filter(() => random(3) === 0)) {
@@ -391,7 +391,7 @@ describe("a cache", () => {
     const entry = filesOf(cache, ".words")[0]!;
     rmSync(entry);
     for (const sum of filesOf(cache, ".sum")) rmSync(sum);
-    // A directory under the entry's name, so that the entry cannot be renamed to it.
+    // A directory has the name of the entry, so the new entry cannot be renamed to it.
     mkdirSync(join(entry, "in the way"), { recursive: true });
     const { warnings } = await count([path, text(233)]);
     expect(warnings.length).toBe(2);
