@@ -29,7 +29,8 @@ export type WheelOptions = {
 
 /**
  * Makes a wheel (packaging.python.org, "binary distribution format"): a ZIP file with the module, metadata, the
- * executable below "NAME.data/scripts", and RECORD, which has the SHA-256 of every other file.
+ * executable below "NAME.data/scripts", the shell files below "NAME.data/data", and RECORD, which has the SHA-256 of
+ * every other file.
  */
 export function makeWheel(options: WheelOptions) {
   const { root, executable, nativeModule, platform, notice, shellFiles, seconds } = options;

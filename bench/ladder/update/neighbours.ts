@@ -4,8 +4,9 @@ import { addToCount, type PairCounts, type TokenizedWords, type Update } from ".
 import { addToIndex, buildIndex, type WordIndex } from "../word-index.ts";
 
 /**
- * Reads only the words that the index has for the pair, and changes only the counts of pairs next to an occurrence. The
- * index may also have words that no longer contain the pair.
+ * Reads only the words that the index has for the pair. Changes only the counts of this pair, of the pairs that overlap
+ * an occurrence of it, and of the pairs that replace these. The index may also have words that no longer contain the
+ * pair.
  */
 export function updateNeighbours(words: WordTable): Update {
   const tokenized: TokenizedWords = { tokens: [], counts: [] };

@@ -1,4 +1,4 @@
-// Part of `npm run suite real`: converts real tokenizers into all formats that `bpe convert` does not refuse for them.
+// Part of `npm run suite real`: converts real tokenizers into those formats that `bpe convert` does not refuse.
 // Programs that read these formats must give the ids of `bpe`, except where `knownDifference` allows others.
 
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
