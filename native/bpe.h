@@ -73,8 +73,8 @@ BPE_API const char *bpe_encode_segments(bpe_tokenizer *, const bpe_segment *, si
  * nothing. */
 typedef struct bpe_session bpe_session;
 
-/* `bpe_session_open` opens a session with the empty text. `bpe_session_fork` copies a session. Both return NULL if there
- * is no memory. */
+/* `bpe_session_open` opens a session with the empty text. `bpe_session_fork` copies a session. Both return NULL if
+ * there is no memory. */
 BPE_API bpe_session *bpe_session_open(bpe_tokenizer *);
 BPE_API bpe_session *bpe_session_fork(const bpe_session *);
 BPE_API void bpe_session_close(bpe_session *);

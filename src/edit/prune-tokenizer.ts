@@ -191,8 +191,8 @@ export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
 }
 
 /**
- * Returns the pieces of each id of `big`: the ids of `small` that spell the same token. The merges of `small` must be the
- * first ones of `big`.
+ * Returns the pieces of each id of `big`: the ids of `small` that spell the same token. The merges of `small` must be
+ * the first ones of `big`.
  */
 export async function piecesInFirst(big: TokenizerParts, small: TokenizerParts): Promise<Pieces> {
   const thread = jobs.start<ReturnType<typeof pruningJob>>("pruning");

@@ -101,8 +101,8 @@ async function intoFiles(
 }
 
 /**
- * Returns where to write. If the input is in a format of training programs (id-formats.ts) and the output is a file, the
- * output has the input's format, unless an option or the ending of the path names another.
+ * Returns where to write. If the input is in a format of training programs (id-formats.ts) and the output is a file,
+ * the output has the input's format, unless an option or the ending of the path names another.
  */
 function outputOf(
   invocation: Invocation,

@@ -16,7 +16,7 @@ import type { CommandSpec } from "./command-spec.ts";
 // Errors about unknown commands and options, with suggestions. This file is loaded on demand, because suggestions need
 // all commands.
 
-/** Returns the error for an unknown option; the parameters are those of `UnknownOption`. */
+/** Returns the error for an unknown option; the parameters are those of `UnknownOption` (arguments.ts). */
 export function unknownOption(command: CommandSpec, shown: string, argument = shown): UserError {
   const isLong = command.options.some(({ name }) => argument === `-${name}`);
   return usageError(

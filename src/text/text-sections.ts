@@ -6,8 +6,8 @@ import { makeFollowing } from "./window-of-text.ts";
 export type TokenToFind = { readonly bytes: Uint8Array; readonly id: number; readonly flags?: number };
 
 /**
- * Which sections get a space before them, if `addsSpace` is set. Without a rule, each section that does not begin with a
- * space gets one.
+ * Which sections get a space before them, if `addsSpace` is set. Without a rule, each section that does not begin with
+ * a space gets one.
  *
  *   "every section"           each section, even one that begins with a space (HF's Prepend)
  *   "sections without mark"   each section that begins neither with a space nor with a mark, U+2581 (HF's Metaspace

@@ -21,7 +21,7 @@ test("for several tokenizers, passages that are cut differently have the cuts of
       cuts: [{ ids: [0, 1], lengths: [3, 4] }, null, { ids: [0, 1, 2], lengths: [2, 1, 4] }],
     },
   ]);
-  // A text has no excerpt if two tokenizers cut it alike, or only one preserves it.
+  // A text has no excerpt if both tokenizers cut it alike, or if only one of them preserves it.
   expect(excerpts.select([{ name: "x", cuts: [tokensOf("a b"), tokensOf("a b")] }])).toEqual([]);
   expect(excerpts.select([{ name: "x", cuts: [tokensOf("a"), tokensOf("A")] }])).toEqual([]);
 });

@@ -58,7 +58,7 @@ function finished(
 
 const formats = [...(await loadFormats()).values()].map(({ writing }) => writing!);
 
-/** Returns the text of every file of every format that can represent the tokenizer. */
+/** Returns the text of every file of every format, except images, that can represent the tokenizer. */
 function written(tokenizer: FinishedTokenizer): Record<string, string> {
   const files = formats
     .filter(({ obstacle }) => obstacle(tokenizer) === null)
