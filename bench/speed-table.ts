@@ -45,7 +45,10 @@ function ratio(costs: readonly Cost[]): string {
   return String(Number((secondsOf(theirs) / secondsOf(ours)).toPrecision(2)));
 }
 
-/** Formats a cell: seconds, processor seconds, and MB. A number is bold if no other of the given costs is smaller. */
+/**
+ * Formats a cell: seconds, processor seconds, and MB. A number is bold if several costs are given, and none of them has
+ * a smaller one.
+ */
 export function cell(cost: Cost | undefined, costs: readonly Cost[]): string {
   if (cost === undefined) return "–";
   const bold = (key: "seconds" | "processorSeconds" | "megabytes") => {

@@ -1,4 +1,4 @@
-// `npm run suite options` writes the files that are generated from the tables of options.
+// `npm run suite options` writes the files that are generated from the tables of options, and Python's probe text.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

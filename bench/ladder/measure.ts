@@ -1,9 +1,10 @@
-// Runs one rung of the ladder on a file of words.
+// Runs one rung of the ladder (ladder.md), a way to learn merges, on a file of words.
 //
 //   node scripts/bun.mjs bench/ladder/measure.ts
-//     <rung> words.bin merges.bin <merges> <bound in seconds> <checkpoint>...
+//     <rung> words.bin merges.bin <merges to learn> <time limit in seconds> <checkpoint>...
 //
-// Prints `<merges> <milliseconds>` at each checkpoint and at the end. Exits with 3 if the time limit stopped it.
+// A checkpoint is a number of merges; checkpoints ascend. Prints `<merges learned so far> <milliseconds>` at each
+// checkpoint and at the end. Exits with 3 if the time limit stopped it.
 import { strategies } from "./strategies.ts";
 import { nothingLearned } from "./strategy.ts";
 import { readWordsFile, writeMerges } from "./words-file.ts";

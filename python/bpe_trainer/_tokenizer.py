@@ -39,7 +39,7 @@ RecodedSpans = list[tuple[int, int, int, int]]
 Unit = Literal["characters", "bytes"]
 #: The texts of special tokens, or all special tokens.
 Special = Union[Literal["all"], Collection[str]]
-#: The least text for each thread. For less, a thread would save little, because starting it takes time.
+#: The least number of characters for each thread. For fewer, a thread would save little, because starting it takes time.
 _CHARACTERS_PER_THREAD = 1 << 18
 _LONG_CHARACTERS = 2 * _CHARACTERS_PER_THREAD
 _THREADS_MAX = 16

@@ -97,7 +97,7 @@ export function formatOfName(path: string): InputFormat | undefined {
   return ending === "json" || ending === "parquet" ? ending : undefined;
 }
 
-/** Whether the text can be read at any offset. Otherwise it is read once and in order. */
+/** Whether the file can be read from any offset. Otherwise it is read once, from start to end. */
 export const canSeek = (input: Input) =>
   !input.isStream && input.compression === "none" && input.format !== "json";
 
@@ -105,8 +105,8 @@ export const canSeek = (input: Input) =>
 export const canBeCutByBytes = (input: Input) => canSeek(input) && input.format !== "parquet";
 
 /**
- * The estimated bytes of text. A compressed or Parquet file counts three times its size, and a stream counts as the
- * largest size.
+ * The estimated bytes of text. A compressed or Parquet file counts three times its size. With a stream, whose size is
+ * unknown, the estimate is the largest possible number.
  */
 export const expectedTextBytes = (inputs: readonly Input[]) =>
   inputs.reduce((sum, { isStream, compression, format, sizeBytes }) => {

@@ -110,7 +110,7 @@ function checkLanguages({ encode }: Loaded): Finding[] {
   ];
 }
 
-/** If at least this share of the vocabulary is parts of characters, it is worth a note. */
+/** A note is given if at least this share of all tokens have several bytes that are not whole characters. */
 const partsShare = 0.05;
 
 function checkCharacters({ parts, isText }: Loaded): Finding[] {

@@ -21,11 +21,11 @@ export type Verification = {
   readonly merges: number;
   /** Bytes of text that were read again; 0 without training. */
   readonly textBytes: number;
-  /** `path` is recorded; `place` is the current path, or null if the input is missing or was not looked for. */
+  /** `path` is the recorded path; `place` is the current one, or null if the input is missing or was not looked for. */
   readonly inputs: readonly { readonly path: string; readonly place: string | null }[];
   /** Files that were compared. */
   readonly files: readonly string[];
-  /** Changed inputs first. */
+  /** Changed sources come first, then missing ones. */
   readonly differences: readonly Difference[];
   readonly notes: readonly string[];
   readonly recorded: { readonly version: string; readonly commit: string; readonly totalMs: number };
@@ -43,7 +43,7 @@ export type VerifyRun = {
 
 /**
  * Repeats a training in memory, and compares the result. With `filesOnly`, or if a source is missing or has changed, or
- * if the training fails, only checks files.
+ * if the training fails, only checks files. Throws if this run lacks memory for the training.
  */
 export async function verify(recorded: RecordedTraining, run: VerifyRun): Promise<Verification> {
   const startMs = performance.now();

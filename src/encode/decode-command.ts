@@ -11,8 +11,8 @@ function* idsOf({ read }: idFormats.FormattedIds) {
 }
 
 /**
- * Ids are decoded in slices of at most this many bytes; a longer token is decoded alone. The limit is in bytes, because
- * a file may repeat the id of a very long token.
+ * Ids are decoded in slices that give at most this many bytes of text; a token that is longer is decoded alone. The
+ * limit is not a number of ids, because a file may repeat the id of a very long token.
  */
 const sliceBytesMax = 1 << 22;
 

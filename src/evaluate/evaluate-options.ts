@@ -36,7 +36,7 @@ export const explainOptions = optionTables.of({
   },
 });
 
-/** Outputs that have all measures, and so exclude the options that choose measures. */
+/** Outputs that exclude the options for choosing what is printed, because they always have every measure. */
 const completeOutputs: readonly optionTables.Exclusion[] = [
   { other: "json", why: "the JSON has everything" },
   { other: "csv", why: "the CSV always has every measure" },

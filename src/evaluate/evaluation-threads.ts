@@ -86,8 +86,8 @@ export class EvaluationJob {
   }
 
   /**
-   * Compares how the first two tokenizers cut words. The thread that finishes the last part returns the words that are
-   * cut differently; the other threads return null.
+   * Compares how the first two tokenizers cut words. The call that finishes the last part returns the words that are
+   * cut differently; all other calls return null.
    */
   compare(request: CompareRequest): Generator<undefined, differences.DifferentWords | null> {
     return collectGarbageIn(this.compareWords(request));

@@ -1,8 +1,8 @@
 import type { evaluations } from "#evaluation";
 
 /**
- * Returns the first `count` words to show. A word is a repetition if an earlier word has the same letters and marks,
- * ignoring case. Repetitions come after all words with new ones, and words with neither letters nor marks come last.
+ * Returns the first `count` words to show. A word is new if it has letters or marks, and no earlier word has the same
+ * ones, ignoring case. New words come first, then other words that have letters, then the rest.
  */
 export function shownWords(
   words: readonly evaluations.CostliestWord[],

@@ -110,7 +110,8 @@ const names = {
 const mayBeZero = new Set<keyof Shape>(["gated", "sharedFfn", "denseLayers", "window", "fullLayers", "tied"]);
 const mayBeOne = new Set<keyof Shape>(["gated", "tied"]);
 /**
- * The largest number accepted. It is larger than in any model, and small enough that products are exact enough to show.
+ * The largest number accepted. The numbers of models are smaller, except for the context of a few. It is small enough
+ * that products are exact enough to show.
  */
 const largest = 10_000_000;
 
@@ -227,7 +228,7 @@ const kinds = new Map(
   ].flatMap(({ types, ...kind }) => types.split(" ").map((type) => [type, kind] as const)),
 );
 
-/** Reads a config.json of `transformers`. Throws a UserError for a field that is missing or unsupported. */
+/** Reads a config.json of `transformers`. Throws a UserError if a required field is missing, or a value unsupported. */
 function shapeOfConfig(json: string, refuse: Refuse): Given {
   const outer = parseObject(json);
   if (outer === null) throw refuse("it is not a config.json: it does not contain a JSON object", example);

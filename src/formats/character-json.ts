@@ -330,7 +330,10 @@ function crossedAt(
   return found;
 }
 
-/** Returns the bytes of ids: those in `replaced`, or else those that the token spells. */
+/**
+ * Returns the bytes of ids. An id in `replaced` has the bytes given there; a byte token such as `<0x0A>` has its byte;
+ * any other token has its text in UTF-8, with spaces instead of marks if `hasMarks`.
+ */
 export function assembleCharacterTokens(
   vocab: TokenIds,
   addedTokens: readonly AddedToken[],

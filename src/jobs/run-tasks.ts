@@ -72,8 +72,8 @@ export const longTextBytes = scaled(1 << 24, 256);
  * running.
  *
  * If the next task of the main thread may take long, the main thread takes no more tasks, so that it can handle
- * signals. A new worker replaces it. At intervals and between slices of work, `report` is called with the number of
- * input bytes that are done.
+ * signals. A new worker replaces it. At intervals and between slices of the main thread's work, `report` is called with
+ * the number of input bytes that are done.
  */
 export async function runTasks<Setup, Part extends OutputPart, Found, Rest, Common = never>(
   job: Job<Setup, Part, Found, Rest, Common>,

@@ -37,7 +37,7 @@ export async function learnBeyondBase(base: Base, training: Settings, run: Corpu
   return {
     check: (size) => mergeRoom(run, wordTables.byteWordsSize(size), mergeOptions),
     async merge(words, report) {
-      // Learning starts with the tokens as which the base encodes each word.
+      // Each word begins as the tokens into which the base encodes it.
       const segmented = await runSliced(segmentWords(words, parts.model, parts.tokens), run.rest);
       const merges = await learnPairs(segmented, mergeOptions, run, report);
       return async () => {

@@ -51,8 +51,8 @@ export function countsByScript(
 }
 
 /**
- * Returns the ends of paragraphs. A paragraph ends after a line feed that is not the first byte, and includes the empty
- * lines that follow.
+ * Returns the ends of paragraphs. A paragraph ends after a line feed that is not the first byte, and includes the line
+ * feeds that directly follow.
  */
 function paragraphEnds(bytes: Uint8Array): number[] {
   const ends: number[] = [];

@@ -10,7 +10,7 @@ import { pageFile } from "./page-file.ts";
 
 // This module is loaded on demand, so that commands that write no page start faster.
 
-/** Compresses at zlib's level 1. Level 6 takes five times as long and saves only a few percent. */
+/** Compresses at libdeflate's level 1. Level 6 takes five times as long and saves only a few percent. */
 export const deflate = (bytes: Uint8Array<ArrayBuffer>) =>
   Bun.deflateSync(bytes, { level: 1, library: "libdeflate" });
 
@@ -86,7 +86,7 @@ export const textsOfInputs = (inputs: readonly Input[]) =>
 /**
  * Returns a passage from the middle of the input's text, because texts often begin with a title page or a licence. In
  * JSON Lines, the passage is the beginning of a record's text. Returns null if a passage needs the whole input
- * (streams, Parquet, JSON arrays), if no text is found, or if the file was removed or changed since the run read it.
+ * (streams, Parquet, JSON), if no text is found, or if the file was removed, replaced or shortened since it was read.
  */
 function sampleTextOf(input: Input, bytesMax: number, warn: Warn): Uint8Array | null {
   const { path, isStream, format, textField } = input;

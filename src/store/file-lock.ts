@@ -28,7 +28,7 @@ export const canLock = (): boolean => openFlock() !== null || host.openWindows()
 
 /**
  * Whether a path is on a local file system. There, a lock holds for every process that can reach the file, also in
- * other containers. False if that is unknown, as for network file systems.
+ * other containers. False if that is unknown, as for network file systems, and on all systems but Linux.
  */
 export function isOnThisMachine(path: string): boolean {
   try {

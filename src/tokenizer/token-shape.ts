@@ -6,7 +6,7 @@ import { countNoun, utf8 } from "#bytes";
  *   SHAPE       MEANING                                                                EXAMPLES
  *   letters     it contains a letter                                                   " the", "aaaa", "3rd"
  *   whitespace  two or more whitespace characters and nothing else                     "    ", "\n\n"
- *   separator   one symbol, three times or more, with or without whitespace between    "-----", " ====", ". . .", "───"
+ *   separator   one symbol, three times or more, and any whitespace around it          "-----", " ====", ". . .", "───"
  *   other       anything else: digits, one space, symbols, parts of characters         "2026", ").", "\xe2\x94"
  *
  * A symbol is a character other than a letter, mark, number, whitespace or control character.

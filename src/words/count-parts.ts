@@ -82,7 +82,7 @@ export function slicedWordsFor(threadCount: number, coreCount: number): number {
   return Math.max(slicedWordsLeast, threadCount * slicedWordsPerThread);
 }
 
-/** Counts the corpus. Leaves the words in parts: in memory, slices, sorted runs and sorted counts files. */
+/** Counts the corpus. Leaves the words in parts: a counter, slices, sorted runs and sorted counts files. */
 export async function countParts(
   options: CorpusOptions & Pick<CountOptions, "countedPerInput" | "liftingModel">,
   report: Report,

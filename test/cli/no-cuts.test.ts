@@ -89,7 +89,7 @@ test("FASTA is encoded, measured and planned like in the training of the tokeniz
     env: environment,
   });
   expect(piped.stdout.toString()).toBe(asked);
-  // A sequence without a name is text, and so is a FASTA file with `--input-format text`.
+  // A sequence without a header is read as plain text, and so is a FASTA file with `--input-format text`.
   const bare = put(home, "bare.txt", "ACGTACGT");
   expect(encode(bare, "-q").stdout).toBe(encode(bare, "-q", "--input-format", "text").stdout);
   expect(encode(fasta, "-q", "--input-format", "text").stdout).not.toBe(asked);

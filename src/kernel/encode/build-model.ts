@@ -120,8 +120,8 @@ function fillByteRanks(model: EncodingModel, byteOf: usize): void {
 }
 
 /**
- * Whether the ids stay the same if late merges (late-merges.ts) are made after all others. `lastRankOf` has the last
- * rank that makes each id, as `ranksOnlyRise` stored it.
+ * Whether late merges (late-merges.ts) may be made after all others: only if that certainly changes no id, and if ids
+ * are not too large (`lateIdLimit`). `lastRankOf` has the last rank that makes each id, as `ranksOnlyRise` stored it.
  */
 function mayHaveLate(model: EncodingModel, byteOf: usize, lastRankOf: usize): bool {
   if (model.isMonotone === 0 || model.cutPlaces === 0 || model.wholeTokens.count > 0) return false;

@@ -8,8 +8,8 @@ import { droppedByte, EncodingModel, TokenTable, tokenId, tokenLength, tokenStar
 import { firstByteOf, lastByteOf, mayTouchWhole, touchesWhole, wholeTokenCount } from "./whole-tokens";
 
 /**
- * Never-merged cuts. A pretoken may be cut at a position that no token can cross: its parts have the same ids as the
- * whole, and are found in the word cache far more often. Such positions are
+ * Never-merged cuts. A pretoken may be cut at a position that no token can cross: its parts together have the same ids
+ * as the whole, and are found in the word cache far more often. Such positions are
  *   - between two bytes that are adjacent in no token (`adjacency` of the model), and
  *   - between two characters whose bytes fit no join (below).
  *
@@ -524,8 +524,9 @@ function edgeOf(start: usize, length: u32): u32 {
 
 /**
  * Writes the edges of the token of each id; 0 if merging cannot make the id. Returns false if the bytes of a text do
- * not determine which ids are adjacent: bytes share an id (if merging begins with characters, other than that of the
- * unknown token), merging begins with bytes and some byte has no id, or unknown tokens are fused.
+ * not determine which ids are adjacent. There are three such cases: bytes share an id (but if merging begins with
+ * characters, they may share the unknown token's); merging begins with bytes, and some byte has no id; or unknown
+ * tokens are fused.
  */
 function findEdges(model: EncodingModel, firsts: usize, lasts: usize): bool {
   memory.fill(firsts, 0, <usize>4 * model.idLimit);

@@ -35,8 +35,9 @@ import {
  * each count need. The sums determine which positions the words of a count get; the order of words of the same count
  * does not matter.
  *
- * Most words are rare. The walk divides the words into parts of about equal size, and tallies the rare words of each
- * part separately, so that each thread can lay out one part. Frequent words are listed in `order`.
+ * Most words are rare: their count is below `rareCountEnd`. The walk divides the words into parts of about equal size,
+ * and tallies the rare words of each part separately, so that each thread can lay out one part. Frequent words are
+ * listed in `order`.
  */
 let nextWord: u32 = 0;
 let wordEnd: u32 = 0;
@@ -96,7 +97,7 @@ export function frequentWordCount(): u32 {
   return frequentCount;
 }
 
-/** Computes the positions of the words of each count, and the weight steps. */
+/** Computes the positions of the words of each count, and the weight steps (word-layout.ts). */
 export function placeWords(): void {
   const stepsOfFrequent = tallyFrequentWords();
   let pos: u32 = 1;

@@ -75,7 +75,7 @@ export function startTieKeys(doSmallerWin: bool): void {
 
 /**
  * Computes a token's tie key. If bytes decide ties and the token is long (`isLong`), also inserts it into `sorted`.
- * Returns false if the token spells an existing one.
+ * Returns false if the token spells one of the specials.
  */
 export function giveTieKey(id: u32): bool {
   const key = keyAsSpecial(id);

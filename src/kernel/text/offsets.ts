@@ -29,7 +29,7 @@ import { characterAfter, characterBefore, isWhiteSpace, sizeOf } from "./utf8";
  *                                   number of ids before the event. `endOffsets` replaces the notes by u32[2] for each
  *                                   change: its start and end in the text
  *   starts   u32      idCount + 1   the start of each token in bytes, and the end of the last one
- *   spans    u32[2]   idsMax        the start and end of each token of the last call
+ *   spans    u32[2]   idsMax        (decode.ts) the start and end of each token of the last call
  *   text     u8       byteCount     the text, or its beginning
  */
 let notes: usize = 0;
@@ -251,7 +251,7 @@ let spacesAfter: u32 = 0;
 
 /**
  * Counts the spaces at both ends of [from, to). With `isText`, these are bytes of the text or of an added token, and
- * all white space and `spelledSpace` count. Otherwise they are the bytes of another token, and only 0x20 counts,
+ * all white space and `spelledSpace` count. Otherwise they are the bytes of an ordinary token, and only 0x20 counts,
  * because HF spells other white space, such as tabs, as letters.
  */
 function countSpaces(from: usize, to: usize, isText: bool): void {

@@ -6,7 +6,10 @@ type Placed = TextBlock & {
   readonly element: HTMLElement;
   top: number;
   bottom: number;
-  /** The left, top, width and height of each unit, in pixels relative to the text; undefined if not measured yet. */
+  /**
+   * The left, top, width and height of each unit (text-blocks.ts), in pixels relative to the text; undefined if not
+   * measured yet.
+   */
   boxes: Float32Array | undefined;
 };
 

@@ -448,7 +448,10 @@ function operandCounts(formula: BitFormula, operator: Operator): number[] {
   return counts;
 }
 
-/** Patterns of each family, which together use every option of the family in both states. */
+/**
+ * Patterns of each family, which together use every option of the family in both states. The exception is `endJoins` of
+ * `modernCased`, which is always off.
+ */
 const patternsOfFamily: Record<string, readonly (readonly string[])[]> = {
   gpt2: [
     patterns.gpt2.sources,

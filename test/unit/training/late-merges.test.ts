@@ -126,7 +126,7 @@ test("a line of any length, with segments of any length, is merged like in plain
     const { model } = madeModel(30, letters, 256);
     const late = new EncodingKernel(model, true);
     const whole = new EncodingKernel(model, true, uncut);
-    // More ids than 16 bits can count.
+    // More bytes than 16 bits can count.
     const length = isThorough ? 1_000_000 : 150_000;
     const part = madeText(letters, 2 + random(20));
     const texts = [part.repeat(length / part.length), madeText(letters, length)];

@@ -1,4 +1,5 @@
-/* The vector instructions of WebAssembly that the kernel uses, written with the vectors of GCC and Clang. */
+/* The vector instructions of WebAssembly that the kernel uses, written with the vectors of GCC and Clang; two of them
+ * with intrinsics where there are some. */
 #ifndef BPE_SIMD128_H
 #define BPE_SIMD128_H
 
