@@ -19,8 +19,8 @@ export type NoncanonicalPlace = {
 /** How many canonical ids from the first difference on are kept, to find the end of `given` and `canonical`. */
 const excerptIds = 256;
 /**
- * Ids are decoded in slices of at most this many bytes; a longer token is decoded alone. The limit is in bytes, because
- * a file may repeat the id of a very long token.
+ * Ids are decoded in slices that give at most this many bytes of text; a longer token is decoded alone. The limit is
+ * not a number of ids, because a file may repeat the id of a very long token.
  */
 const sliceBytesMax = scaled(1 << 20, 16);
 

@@ -28,7 +28,7 @@ export type Shard = schema.Checked<typeof shard>;
 const point = schema.object({
   /** The index of the range. */
   rangeIndex: count,
-  /** The byte where a task ended, or 0 at the start of a range. */
+  /** The offset in the input at which a task ended; 0 at the start of the range. */
   byte: count,
   startsInside: schema.flag,
   ids: count,

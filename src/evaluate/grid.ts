@@ -73,7 +73,7 @@ export type Table = {
   readonly cells: readonly (readonly Cell[])[];
   /** The width on the screen of the longest cell of each column. */
   readonly cellWidths: readonly number[];
-  /** Text above the names of the rows. If there is one, these are not shortened. */
+  /** Text above the names of the rows. If there is one, the names of the rows are not shortened. */
   readonly corner?: string;
 };
 

@@ -46,15 +46,15 @@ export class WordEncoder {
       !parts.addedTokens.some(({ lstrip, rstrip }) => lstrip || rstrip);
   }
 
-  /** Adds the tokens of pretokens, multiplied by the pretokens' counts, to `tokenCounts`, by id. */
+  /** Encodes the pretokens of a slice. Adds the count of each of them to `tokenCounts[id]` for each of its ids. */
   addTokens(
     { bytes, starts, counts }: WordTable,
     slice: textWords.WordSlice,
     tokenCounts: Float64Array,
   ): void {
     const { encoding } = this;
-    // In the ids of several words, the bytes of the tokens show where a word ends. If tokens may lack bytes of a word,
-    // each word is encoded separately.
+    // The ids of a group come back as one list. The lengths of their tokens show where each word ends, but only if the
+    // tokens have all bytes of the words. Otherwise each word is encoded separately.
     const wordsMax = this.hasAllBytes ? Number.POSITIVE_INFINITY : 1;
     for (const group of groupsOf(starts, slice, wordsMax)) {
       encoding.out.shrink();
@@ -64,7 +64,7 @@ export class WordEncoder {
     }
   }
 
-  /** Adds the ids of the words in a group, which follow each other in the output. */
+  /** Adds the counts of a group's words to `tokenCounts`. The ids of the words follow each other in the output. */
   private addGroup(
     starts: Uint32Array,
     { first, end }: textWords.WordSlice,
@@ -86,8 +86,8 @@ export class WordEncoder {
   }
 
   /**
-   * Writes the number of tokens of each placed word, without those that are only whitespace, into `tokenCounts`. If
-   * numbers are measured, adds those in the words to `numbers`.
+   * Writes into `tokenCounts` how many tokens each placed word has, not counting tokens that are only whitespace. If
+   * `words.hasDigit` is present, also adds the runs of digits in the words to `numbers`.
    */
   countTokens(
     words: textWords.TextWords,
@@ -104,7 +104,7 @@ export class WordEncoder {
     }
   }
 
-  /** Counts the numbers in a placed word, whose ids are the first `idCount` of the output. */
+  /** Adds the runs of digits in a placed word to `numbers`. Its ids are the first `idCount` of the output. */
   private addNumbers(placed: WordTable, p: number, idCount: number, numbers: NumberCounts): void {
     const { isSpecial, ends, keepsBytes } = this;
     const { tokens } = this.tokenizer;
@@ -189,7 +189,11 @@ export class WordEncoder {
     return count;
   }
 
-  /** Returns how many bytes of the tokens are prefix space and whitespace before the word. */
+  /**
+   * Returns how many bytes at the start of the tokens come from before the word: from the prefix space, if one is
+   * added, and from the whitespace character. In the tokens, these may differ from the text, for example by
+   * normalization.
+   */
   private bytesBefore(words: textWords.TextWords, p: number): number {
     const { parts, tokens } = this.tokenizer;
     const bytesOf = (id: number) => (id < 0 ? 0 : tokens.starts[id + 1]! - tokens.starts[id]!);
@@ -378,7 +382,7 @@ export function* wordCosts(
   return { singleTokenWords, continuedWords, costliestWords };
 }
 
-/** Returns the indices of the costliest text words, the costliest first. */
+/** Returns the indices of the costliest text words (text-words.ts), the costliest first. */
 function* costliestOf(words: textWords.TextWords, beyondFirst: Float64Array): Generator<undefined, number[]> {
   const { firstPlaced, whitespaceBytes } = words;
   const isCostlier = (a: number, b: number): boolean => {

@@ -26,9 +26,9 @@ export type Measures = {
   readonly mixedTokens: number;
   /** null unless requested. */
   readonly numbers: NumberMeasures | null;
-  /** FLOPs of a model per byte; null without a model. */
+  /** FLOPs of a model per byte; null without a model, or without bytes. */
   readonly flopsPerByte: number | null;
-  /** `flopsPerByte` divided by that of the first tokenizer; null without a model. */
+  /** `flopsPerByte` divided by that of the first tokenizer; null if there is none. */
   readonly relativeCost: number | null;
 };
 
@@ -289,8 +289,8 @@ const repeatedKeys = new Set([
 ]);
 
 /**
- * Whether this measure says the same as another one. Such a measure is a count whose share is also a measure, or the
- * complement or the reciprocal of another measure.
+ * Whether a table of all measures leaves this one out, because another measure is its share, its complement or its
+ * reciprocal.
  */
 export const repeatsAnother = ({ key }: Measure<never>) => repeatedKeys.has(key);
 

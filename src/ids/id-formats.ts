@@ -232,7 +232,7 @@ function llmcHead(type: IdType, idCount: number): Uint8Array {
   return bytesOf(head);
 }
 
-/** A file of ids in a format other than plain .npy and .bin. */
+/** A file of ids in one of the formats above, except plain .npy and .bin. */
 export type FormattedIds = {
   readonly format: IdFormat;
   /** The paths of all files that are read. */
@@ -244,8 +244,8 @@ export type FormattedIds = {
 };
 
 /**
- * Finds out the format of a file of ids by its ending, its head and its companion files. Returns undefined for any
- * other file. `needed` is the id type of files that do not state one.
+ * Finds out the format of a file of ids by its ending, its head and its companion files. Returns undefined if it is
+ * none of these formats, or plain .npy or .bin. `needed` is the id type of files that do not state one.
  */
 export function openFormattedIds(path: string, needed: IdType): FormattedIds | undefined {
   if (path === "-" || files.stat(path)?.isFile() !== true) return undefined;

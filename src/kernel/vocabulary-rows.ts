@@ -212,8 +212,8 @@ function writeDecimal(number: u32, to: usize): usize {
 }
 
 /**
- * Returns number / 10, exact for every u32. The first compiler tier of a JavaScript engine would divide, which is
- * slower.
+ * Returns number / 10, rounded down, for every u32. A division would be slower, because the first compiler tier of a
+ * JavaScript engine does not replace it by a multiplication.
  */
 function tenth(number: u32): u32 {
   return <u32>((<u64>number * 0xcccccccd) >> 35);

@@ -108,8 +108,8 @@ const countTooLarge = () =>
   });
 
 /**
- * A rebuild lowers the threshold until, by an estimate from the sketch, about this many pairs for each remaining merge,
- * and `sparePairs` more, reach it. More or fewer pairs may then be kept, because the estimate is rough.
+ * A rebuild lowers the threshold until about this many pairs for each remaining merge, and `sparePairs` more, reach it.
+ * Their number is estimated from the sketch (src/kernel/merge/rebuild-index.ts), so more or fewer pairs may be kept.
  */
 const pairsPerMerge = 4;
 const sparePairs = 64;
@@ -213,8 +213,8 @@ function* layOutWords({ memories, budget }: MergeEngine, words: MergeWords): Gen
     if ("tokens" in words) yield* copyWords({ exports, memory, plan }, words, budget);
     if (words.numbers !== undefined) {
       new Int32Array(buffer, exports.numbers.value >>> 0).set(words.numbers);
-      // These are the counts of all words. Only the first memory gets them, because `readMerges` adds up the counts of
-      // all memories.
+      // These counts of start tokens cover the words of all memories. Only the first memory gets them, because
+      // `readMerges` adds up the counts of all memories.
       if (plan.memoryIndex === 0)
         new Float64Array(buffer, exports.mergeCounts.value >>> 0).set(words.startCounts);
     }

@@ -23,7 +23,10 @@ export type MergeEngine = {
   readonly limits: MergeLimits;
   readonly budget: WorkBudget;
   readonly firstMerges: readonly TokenPair[];
-  /** Sets how the threshold rises. Called once the first merges have been made, if there are any. */
+  /**
+   * Sets the threshold of counts (src/kernel/merge/pair-queue.ts), and how it rises. Called after the first merges, if
+   * there are any: for these, every pair was indexed (`startExact`).
+   */
   readonly startRising: () => void;
 };
 
@@ -182,9 +185,9 @@ export const regionsOf = ({ memory: { buffer }, plan: { firstByte }, capacityByt
   new Uint8Array(buffer, firstByte, Math.min(capacityBytes, buffer.byteLength) - firstByte);
 
 /**
- * Requests huge pages for the cells, which are the first large region, and for the lists, which are the last. With
- * superwords, both are accessed randomly. With other words, huge pages save no more time than the system takes to clear
- * them.
+ * Requests huge pages for the cells, which are the first large region, and for the lists of occurrences, which are the
+ * last. With superwords, both are accessed randomly. With other words, huge pages save no more time than the system
+ * takes to clear them.
  */
 function requestHugeRegions(engine: MergeMemory): void {
   const { exports, plan } = engine;
@@ -197,8 +200,9 @@ function requestHugeRegions(engine: MergeMemory): void {
 const countEnd = 2 ** 53;
 const noLimit = 2 ** 32 - 1;
 /**
- * After merge k of K, unless k is below `thresholdFromMerge`, the threshold is raised to c * thresholdShare * (k / K) ^
- * thresholdExponent, if that is higher. Here c is the highest count of any pair at that time.
+ * If the threshold rises, then after merge k of K, unless k is below `thresholdFromMerge`, it is raised to c *
+ * thresholdShare * (k / K) ^ thresholdExponent, if that is higher. Here c is the highest count of any pair at that
+ * time.
  */
 const thresholdShare = 0.5;
 /** Dense tables have an entry for each of the 65,536 pairs of this many tokens. */
@@ -352,7 +356,7 @@ function wordFactsOf(bytes: Uint8Array): number {
 const characterStateOf = ({ exports }: kernels.Kernel, bytes: Uint8Array) =>
   bytes.reduce((state, byte) => exports.stateAfterByte(state, byte), exports.stateBeforeBytes());
 
-/** Writes one fact about each start token into a region of an engine. */
+/** Writes a byte of facts about each start token into a region of an engine. */
 function fillFacts(
   { memory }: kernels.Kernel,
   region: WebAssembly.Global,

@@ -114,7 +114,7 @@ function annotate(
  * Position i is safe if, whatever precedes `from`, a pretoken ends at i and the automaton continues as it would from
  * the start of a document. To find one, the automaton runs from `from` in every state at once. Position i is safe if,
  * on the character at i, every state that is still alive
- *   - settles everything up to i: the last slot that it commits was written at i, and
+ *   - settles everything up to i: the last slot that it commits (scan-tables.ts) was written at i, and
  *   - has the same next state as the start of a document.
  * Text of one kind (digits only, Han only) may have no safe cut.
  *

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import type { CompiledPattern, CompileOptions } from "./compiled-pattern.ts";
 
 /**
- * Reads a precompiled pattern from the file that is named after its sources. Returns undefined if there is no such
- * file, as for a pattern without a name, or when the program runs from its sources.
+ * Reads a precompiled pattern from its file, whose name is a hash of its sources and options. Returns undefined if
+ * there is no such file, as for a pattern without a name, or when the program runs from source code.
  */
 export function readReadyMade(
   directory: string,

@@ -5,7 +5,7 @@ import type { Settings } from "./playground-job.ts";
 /** What a link is made from: the settings and the text. `hashOf` leaves the text out if it is long. */
 export type AskedSettings = Settings & { readonly text: string };
 
-/** The maximum length of the text in a link: other programs truncate longer links. */
+/** The maximum length of the text in a link, in UTF-16 code units: other programs truncate longer links. */
 const linkTextMax = 1500;
 
 export function hashOf({ text, vocabSize, pattern, specialTokens, compat }: AskedSettings): string {

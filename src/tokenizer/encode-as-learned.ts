@@ -5,9 +5,9 @@ import * as probe from "./probe.ts";
 import type { EncodingParts, TokenizerParts } from "./tokenizer-parts.ts";
 
 /**
- * Returns the ids of a text of a few kilobytes, as a view of the kernel's memory; undefined if the tokenizer does more
- * than cut and merge, if its merges are not in an order in which they may have been learned, or if memory runs out. The kernel's encoder is not used, because its setup takes longer than
- * learning a small vocabulary.
+ * Returns the ids of a text of a few kilobytes, as a view of the kernel's memory. Returns undefined if the tokenizer
+ * does more than cut and merge, if its merges are not in an order in which they may have been learned, or if memory
+ * runs out. The kernel's encoder is not used, because its setup takes longer than learning a small vocabulary.
  */
 export function encode(parts: EncodingParts, text: Uint8Array): Int32Array | undefined {
   const { model, pattern, normalization, addsPrefixSpace, addedTokens } = parts;
@@ -46,7 +46,7 @@ export function fingerprint(parts: TokenizerParts): string {
   return ofBehavior(parts);
 }
 
-/** Returns the size of a memory that is just large enough for `encode`. */
+/** Returns the size of a memory that is large enough for `encode`. */
 function bytesFor({ pattern, addedTokens, model }: EncodingParts, text: Uint8Array): number {
   const tokenBytes = tokensToFind.tablesBytes(addedTokens);
   const patternBytes = pattern.automata.reduce(

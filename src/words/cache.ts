@@ -417,7 +417,7 @@ export class Cache {
     const remedy =
       cacheDirectory.entryIdOf(name) === undefined ? "entries will be added up" : "text will be counted";
     this.settings.warn(`"${path}" ${reason}: its ${remedy} again`);
-    // Another user's file is not removed: only that user can remove it.
+    // An untrusted file may be another user's, so it is not removed.
     if (!(error instanceof trustedFiles.Untrusted)) this.directory.remove(name);
   }
 

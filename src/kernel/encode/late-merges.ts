@@ -16,8 +16,9 @@ import { beginIds, idsEnd } from "./word-cache";
  * merges. If a merge may create a pair of lower rank (a file that lists merges in another order), if merges are tied,
  * or if an id can be made in two ways, no merge is late (build-model.ts).
  *
- * Most neighbours never become one token. The ids are cut into *segments* wherever there is no seam (seams.ts), and
- * each segment is merged alone.
+ * Most neighbours never become one token. A late merge can join two neighbours only if they are a *seam*; the first of
+ * them is then a *joint* (seams.ts). So the ids are cut into *segments* after each id that is no joint, and each
+ * segment is merged alone.
  */
 let hasLate: bool = false;
 let lateRank: i32 = 0;

@@ -10,8 +10,8 @@ import { addPair, allowAnyOrder, reservePairs } from "./pair-ranks";
  * bytes alone are merged by all shorter tokens. These are the halves of its merge. So callers pass shorter tokens
  * first.
  *
- * The tokens are `wholeTokens` of the model, and their ids are their ranks. Rank r makes the id r. `lefts` and `rights`
- * receive the two parts of each token that has two.
+ * The tokens are `wholeTokens` of the model. Their ids are their ranks, and the merge of rank r makes the id r. `lefts`
+ * and `rights` receive the two parts of each token that has two.
  */
 let model: EncodingModel = changetype<EncodingModel>(0);
 

@@ -318,8 +318,8 @@ function pairRegionBytes(pairCount: u64): u64 {
 }
 
 /**
- * Lays out the regions whose sizes are known. If they do not fit, their addresses are meaningless, and `end` exceeds
- * the capacity.
+ * Lays out the regions whose sizes do not depend on the capacity. If they do not fit, their addresses are meaningless,
+ * and `end` exceeds the capacity.
  */
 function placeFixedRegions(): void {
   const cellBytes: u64 = isWide ? sizeof<u32>() : sizeof<u16>();
@@ -404,7 +404,7 @@ export class BytePair {
   weight: f64;
   /** The number of its occurrences in the part. */
   count: u32;
-  /** The index in the arena where its next occurrence is written, or `noStart`. */
+  /** The index in the arena (`entries`) where its next occurrence is written, or `noStart`. */
   start: u32;
 }
 

@@ -5,7 +5,8 @@ import { changeWords, normalizationData } from "./normalization-data";
  * The effect of a list of normalization steps on each character, unpacked from Unicode's data.
  *
  *   ARRAY        TYPE       LENGTH         MEANING
- *   targets      u32        targetMax      the code points of the entry of `normalizationData` that was read last
+ *   targets      u32        targetMax      what the last character read from `normalizationData` becomes; after that,
+ *                                          code points of earlier characters
  *   tries        u16        trieLength     for each of four tries: the number of the block for each 128 code points
  *   changes      u32        changeWords+1  for each replacement of a character: its number of code points, then these
  *                                          code points. Word 0 is unused
@@ -27,13 +28,14 @@ import { changeWords, normalizationData } from "./normalization-data";
  *   classes      the number of runs; for each run of consecutive marks of one class: the gap to the previous run, the
  *                run's length, the class's rank
  *   canonical, compatible, lower
- *                the number of characters; for each character, in ascending order:
+ *                the number of characters; then, in ascending order, an entry for each character, or one for several
+ *                characters whose entries would be equal:
  *                  - its code point minus that of the previous character
- *                  - bit 0: NFC leaves the character unchanged; bit 1: the next number says how many successive
- *                    characters, from this one on, share all these numbers; other bits: the number of code points that
- *                    the character becomes
- *                  - for each code point that it becomes: its difference to the last code point at the same index (0
- *                    if there was none), in zigzag coding
+ *                  - bit 0: NFC leaves the character unchanged; bit 1: the entry is for several characters, and the
+ *                    next number says how many; other bits: the number of code points that the character becomes
+ *                  - for each code point that it becomes: the difference from the code point at the same place in what
+ *                    an earlier character becomes, in zigzag coding. It is the nearest earlier character of the list
+ *                    that has a code point at this place; without one, the difference is from 0
  */
 const targetMax: u32 = 32;
 
@@ -45,7 +47,10 @@ export const nfkd: u32 = 3;
 export const lowercase: u32 = 4;
 
 export const classMask: u32 = 0xff;
-/** Some step changes the character, whatever is next to it. */
+/**
+ * Some step changes the character, whatever is next to it. ASCII letters lack this bit and `decomposesBit`, because
+ * normalize.ts converts them to lower case itself.
+ */
 export const changesBit: u32 = 1 << 8;
 /** The character may be composed with a character before it. */
 export const joinsBit: u32 = 1 << 9;
