@@ -74,7 +74,7 @@ export function createMergeEngine(
       ]
     : cutWords(words, memoryCount);
   const limits = limitsOf(options, cellCountOfAll);
-  const { firstMerges = [] } = options;
+  const { firstMerges = [], startTokens = byteTokens } = options;
   const rule = tieRuleOf(options);
   // A merge that spells one of the existing tokens in `specials` takes an id, even if it does not count towards
   // `mergeCountMax`. If all start tokens are single bytes, there is at most one such merge for each of these tokens;
@@ -112,7 +112,6 @@ export function createMergeEngine(
     if (memory === undefined) return undefined;
     if (plan.limitsWords && cellCountOfAll >= tuning.sharedCellCount) requestHugeRegions(memory);
     fillTieRule(memory, rule);
-    const { startTokens = byteTokens } = options;
     if (plan.limitsWords) fillFacts(memory, memory.exports.wordFacts, startTokens, wordFactsOf);
     if (plan.wholeCharacters) {
       const stateOf = (bytes: Uint8Array) => characterStateOf(memory, bytes);
