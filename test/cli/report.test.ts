@@ -48,7 +48,7 @@ test("inspect --report draws the same curve of a training as train --report", as
       expect(bpe(["inspect", of, "--report", path]).code).toBe(0);
       const inspected = dataOf(readFileSync(path, "utf8"));
       expect(inspected.curve).toEqual(trained.curve);
-      // The token counts at the end are stored in one of the pages and computed in the other, and must be equal.
+      // One of the pages stores the token counts at the end of training, the other computes them. They must be equal.
       const [drawn, drew] = await Promise.all([inspected, trained].map((data) => unpack(data.vocabulary)));
       expect(drawn!.merged).toEqual(drew!.merged);
     }
@@ -146,7 +146,7 @@ test("train --report contains the record, the curve and the counts of the traini
   );
   expect(data.curve.points.at(-1)).toEqual({ size: 270, bytesPerToken: record.bytesPerToken });
   expect(page).toContain(`<th scope="row">270</th><td>${record.bytesPerToken.toFixed(3)}</td>`);
-  // The tokens left after the last merge are the tokens in the record.
+  // The number of tokens left after the last merge is the token count in the record.
   const { merged } = await unpack(data.vocabulary);
   expect(merged).toHaveLength(record.mergeCount);
   expect(merged.at(-1)!.tokensLeft).toBe(record.tokenCount);
@@ -354,7 +354,7 @@ test("inputs that vanish or change before the page is written cause a warning, a
     `the page shows no text of this file: "${paths[0]}": no such file`,
     expect.stringMatching(/^the page shows no text of this file: ".*shorter\.txt" shrank/),
   ]);
-  // The sample comes from the first input of this name that still exists.
+  // If one text has several inputs, its sample comes from the first of them that still exists.
   const together = sampleTextsOf([{ name: "all", inputs }], () => {});
   expect(together.map(({ bytes }) => Buffer.from(bytes).toString())).toEqual(["kept text"]);
 });

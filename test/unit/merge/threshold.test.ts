@@ -13,7 +13,10 @@ const thresholds = [
   ...Array.from({ length: 28 }, (_, k) => Array.from({ length: 8 }, (_, i) => (8 + i) * 2 ** (k + 1))).flat(),
 ];
 
-/** Returns the highest threshold that enough counts reach, within its limits. */
+/**
+ * Returns the highest threshold that at least `wanted` of the counts reach. But the result is at most a quarter of
+ * `before`, and at least `least`.
+ */
 function naiveThreshold(counts: readonly number[], wanted: number, before: number, least: number): number {
   const reached = thresholds.findLast((count) => counts.filter((other) => other >= count).length >= wanted);
   return Math.max(least, Math.min(reached ?? 1, Math.floor(before / 4)));

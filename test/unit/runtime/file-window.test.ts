@@ -113,7 +113,7 @@ test("huge pages are requested for an array, whose content stays, and are releas
   const memory = new WebAssembly.Memory({ initial: 128, maximum: 128, shared: true });
   const array = new Uint8Array(memory.buffer, 1 << 20, 4 << 20).fill(3);
   requestHugePages(array);
-  // Huge pages are requested from the first multiple of 64 KB in the array on.
+  // Huge pages are requested from the first address in the array on that is a multiple of 64 KB.
   expect(isHuge(array.subarray(1 << 16))).not.toBe(false);
   expect(isHuge(new Uint8Array(memory.buffer, 6 << 20))).not.toBe(true);
   expect(array.every((byte) => byte === 3)).toBe(true);

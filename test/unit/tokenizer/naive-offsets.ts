@@ -131,7 +131,7 @@ type NormalizedStretch = {
 
 type Noted = {
   readonly found: readonly FoundAdded[];
-  /** Indices of ids whose first byte is a space that was put before the section. */
+  /** Indices of ids whose first byte is a space that was put before a section (src/kernel/text/sections.ts). */
   readonly spaces: readonly number[];
   readonly changes: readonly NormalizedStretch[];
 };
