@@ -110,7 +110,7 @@ export async function buildExecutable(
   const result = await Bun.build({
     entrypoints: [`${import.meta.dir}/${entry}`, ...(await embedded[scale])],
     loader: { ".tables": "file", ".zst": "file" },
-    // All next to the entry, where src/runtime/embedded.ts expects them.
+    // All files are next to the entry, where src/runtime/embedded.ts expects them.
     naming: { entry: "[name].[ext]", asset: "[name].[ext]" },
     define: definesOf(scale),
     minify: true,

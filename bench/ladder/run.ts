@@ -1,10 +1,10 @@
-// Runs the ladder: learns the same merges with every algorithm, on inputs that grow tenfold.
+// Runs the ladder: learns the same merges with every algorithm (each is a *rung*), on inputs that grow tenfold.
 //
 //   node scripts/bun.mjs bench/ladder/run.ts [text] [--words 1000000] [--merges 31744] [--bound 20] [--rounds 3]
 //                                            [--output bench/ladder]
 //
-// Words are made from the text. A run is stopped after `--bound` seconds, in the final comparison after four times as
-// long. Writes ladder.md and ladder.svg into `--output`, and a record if that is bench/ladder/.
+// Words are made from the text. A timed run is stopped after `--bound` seconds, in the final comparison after four
+// times as long. Writes ladder.md and ladder.svg into `--output`, and a record if that is bench/ladder/.
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -89,8 +89,8 @@ function timeRung(rung: Rung, result: RungResult, input: string, wordCount: numb
   const mergesThere = reference.length / mergeSize;
   const last = Math.min(mergeCountMax, mergesThere);
   const wanted = mergeCounts.filter((count) => count < last);
-  // If a run for few merges is not the beginning of a long one (`isIncremental`), each number of merges in the report
-  // needs a separate run.
+  // Unless the rung `isIncremental`, a run for few merges takes another time than the beginning of a longer run. So
+  // each number of merges in the report needs a separate run.
   const separate = rung.isIncremental ? [] : wordCount === wordCountHeld ? wanted : [mergeCountHeld];
   const runs = [...separate.filter((count) => count < last), last];
   for (const mergeCount of runs) {

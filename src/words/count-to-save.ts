@@ -42,7 +42,7 @@ type CountedToSave = Pick<CountedWords, "statistics"> &
 
 /**
  * Counts the words of a corpus to save them. Without a cache, a single compact file is written word by word. A cache, a
- * text file or several files need a table of all words.
+ * file of text (.tsv) or several files need a table of all words.
  */
 export async function countToSave(
   corpus: CorpusOptions,

@@ -27,7 +27,7 @@ const bytes = (text: string) => Buffer.from(text);
 const line = { first: bytes('{"text":"'), unit: words, unitCount: megabytes, last: bytes('"}\n') };
 const oneWord = { first: bytes("a"), unit: letters, unitCount: megabytes };
 
-/** Functions that write inputs for counting and encoding, by the name of the input. */
+/** Functions that write corpora, by the name of the file. */
 const bombs: Readonly<Record<string, (path: string) => void>> = {
   ...Object.fromEntries(
     bombCodecs.map((codec) => [

@@ -66,7 +66,7 @@ export function makeTuning(random: Random): MergeTuning {
 }
 
 /**
- * Returns the number of merges, and a checksum of all their data. The checksums that tests expect come from an
+ * Returns the number of merges, and a checksum of their halves and counts. The checksums that tests expect come from an
  * independent JavaScript engine.
  */
 export function sumOf({ mergeCount, left, right, counts, replacedCounts }: Merges): string {

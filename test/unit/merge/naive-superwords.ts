@@ -29,7 +29,7 @@ export function naiveSuperwords(
     for (const text of texts) text.tokens = mergePair(text.tokens, left, right);
   };
 
-  // Pairs that occurred before the first merge, or after one of the merges.
+  // Pairs that occurred before the first merge, or after one of the inherited merges.
   const occurred = new Set<string>();
   const note = () => {
     for (const { left, right } of countPairs(texts)) occurred.add(keyOf(left, right));

@@ -7,7 +7,7 @@ import { ChecksummedFile, checksumOf } from "../../../src/store/file-checksum.ts
 import { scratch } from "../../binary.ts";
 import { rounds } from "../../rounds.ts";
 
-/** The definition: the CRC-32 of the bytes from 4,096 on, followed by the first 4,096. */
+/** The definition: the CRC-32 of the file with its first 4,096 bytes moved to the end. */
 const naive = (bytes: Uint8Array) =>
   crc32(new Uint8Array([...bytes.subarray(4096), ...bytes.subarray(0, 4096)]))
     .toString(16)
