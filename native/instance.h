@@ -27,13 +27,13 @@ struct Instance {
   size_t beyond_ascii;     /* bytes that are not ASCII in the current BLOCK of text (instance.c); many bring huge pages forward */
 };
 
-/* Sets up `tokens`, and copies the bytes of all tokens into its memory. Does nothing if that is done. */
+/* Sets up `tokens`, and copies the bytes of all tokens into its memory. Does nothing if that was done before. */
 BPE_HIDDEN const char *set_up_tokens(Instance *, const Image *);
 
 /* Returns NULL if there is no memory. */
 BPE_HIDDEN wasm_rt_memory_t *memory_new(void);
 BPE_HIDDEN void memory_free(wasm_rt_memory_t *);
-/* Makes the memory at least this large. Returns false if that is impossible. */
+/* Makes the memory at least `end` bytes large. Returns false if that is impossible. */
 BPE_HIDDEN bool grow_to(wasm_rt_memory_t *, uint64_t end);
 
 /* Returns the address of `size` bytes of the memory. Traps if they are not inside it. */

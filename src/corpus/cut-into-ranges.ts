@@ -96,8 +96,8 @@ const afterCutBytes = 12;
 type FileCut = { readonly atByte: number; readonly inside: boolean };
 
 /**
- * How many bytes after a wanted cut are searched for a cut. If they have none, the range grows until a later search
- * succeeds.
+ * How many bytes after a wanted cut are searched for a cut. If they have none, the range grows by another
+ * `rangeSizeBytes`, and the search begins again at its new end.
  */
 const searchSizeBytes = scaled(1 << 20, 64);
 const defaultProbeSizeBytes = scaled(1 << 16, 16);

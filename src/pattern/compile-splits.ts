@@ -84,7 +84,7 @@ const takesNothingHint =
 
 /**
  * Builds automata, each for one or more consecutive splits. A split that looks far ahead, or that a plain automaton
- * cannot express, becomes a lookahead automaton. Throws BeyondAutomaton.
+ * cannot express, becomes a lookahead automaton. Throws BeyondAutomaton if a split has neither.
  */
 function automataOf(splits: readonly Split[], steps: CompileSteps): PatternTables[] {
   const areFar = splits.map(looksFar);
@@ -148,7 +148,10 @@ function tryBuild<T>(make: () => T): T | undefined {
   }
 }
 
-/** Builds an automaton for each split, and fuses neighbours where possible. Throws BeyondAutomaton. */
+/**
+ * Builds a plain automaton for each split, and fuses neighbours where possible. Throws BeyondAutomaton if a split has
+ * none.
+ */
 function fuse(splits: readonly Split[], steps: CompileSteps): PatternTables[] {
   const fused: Built[] = [];
   for (const automaton of buildAutomata(splits, undefined, steps)) {

@@ -26,7 +26,8 @@ export type NamedPattern = {
 
 /**
  * `name` is the pre-tokenizer's name in GGUF files (`tokenizer.ggml.pre`). `differsAt` says which texts llama.cpp cuts
- * in other places than this pattern does. It leaves out texts with a long s after an apostrophe (`'ſ`), which are rare.
+ * in other places than this pattern does, but does not mention texts with a long s after an apostrophe (`'ſ`), which
+ * are rare.
  */
 export type LlamaCppPreTokenizer = { readonly name: string; readonly differsAt?: string };
 

@@ -282,7 +282,10 @@ export type ThreadWords = {
   readonly idCounts?: Float64Array | undefined;
 };
 
-/** Files of at least this size are mapped. Below 10 MB, loading the code takes more time than mapping saves. */
+/**
+ * Files of at least this size are mapped. For files below 10 MB, loading the code for mapping takes more time than
+ * mapping saves.
+ */
 const mappedBytesLeast = scaled(1 << 25, 1 << 12);
 /** The most bytes of ids that a window of lifted text yields. */
 const windowIdBytes = scaled(1 << 20, 16);

@@ -5,7 +5,7 @@ if (typeof document !== "undefined") {
   const marked = "[data-tip], i[data-id]";
   /** Elements in which the mark nearest to the pointer gets the tooltip. */
   const pictures = ".chart, .dots";
-  /** The largest distance from the pointer, in pixels; a vertical distance counts for a third. */
+  /** The largest distance of that mark from the pointer, in pixels; a vertical distance counts for a third. */
   const reach = 60;
 
   const tip = document.createElement("div");
