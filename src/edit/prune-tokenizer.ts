@@ -124,7 +124,7 @@ export type PruneOptions = {
 export type Pruned = Pick<Pruning, "unreachableCount"> & {
   readonly sizeBefore: number;
   readonly sizes: readonly number[];
-  /** How often removed tokens occur in the texts, for each size. */
+  /** How often removed tokens occur in the texts, for each size; 0 without texts. */
   readonly removedCounts: readonly number[];
   readonly files: readonly string[];
 };

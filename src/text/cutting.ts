@@ -11,8 +11,8 @@ import {
 export type { PrefixRule };
 
 /**
- * An added token: the kernel finds it in a text before the pattern cuts the text. Its fields mean what they mean in
- * HF's tokenizer.json.
+ * An added token. The kernel finds the `addedTokens` of a `Cutting` in a text before the pattern cuts the text. The
+ * fields mean what they mean in HF's tokenizer.json.
  */
 export type AddedToken = {
   readonly id: number;

@@ -40,8 +40,8 @@ export type AskedModelSettings = {
 };
 
 /**
- * The settings that a training takes from an existing tokenizer (`--like`): all but its vocabulary and its merges.
- * Each `id` is the token's id in the existing tokenizer, or -1 if the token has none there.
+ * The settings that a training takes from an existing tokenizer (`--like`): all but its vocabulary and its merges. The
+ * `id` of each token means nothing, because tokens get new ids.
  */
 export type Like = {
   /** A path or a name, as typed. */
@@ -59,8 +59,8 @@ export type Like = {
   readonly specialTokensFirst?: true;
   readonly model: AskedModelSettings;
   /**
-   * The tokenizer.json without vocabulary, merges and added tokens; null if the tokenizer was read from files of
-   * another format.
+   * The tokenizer.json without vocabulary, merges and added tokens; for a SentencePiece model, that of a tokenizer.json
+   * that gives the same ids. null for other formats and for names.
    */
   readonly root: json.JsonObject | null;
   /** The tokenizer_config.json; null if it is missing. */
