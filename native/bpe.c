@@ -208,9 +208,9 @@ const char *bpe_decode(bpe_tokenizer *tokenizer, const uint32_t *ids, size_t cou
   return NULL;
 }
 
-/* Finds the canonical ids, and the spans in which they differ from the given ones. With `has_one_span`, the only
- * span is from the first difference to the last. The caller frees `canonical->ids` and `recoding->spans`, after an
- * error, too. */
+/* Finds the canonical ids, which encoding the text of the given ids gives, and the spans in which they differ from the
+ * given ones. With `has_one_span`, the only span is from the first difference to the last. The caller frees
+ * `canonical->ids` and `recoding->spans`, after an error, too. */
 static const char *recode(bpe_tokenizer *tokenizer, const uint32_t *ids, size_t count, int flags, bool has_one_span, bpe_ids *canonical, Recoding *recoding) {
   bpe_bytes text = {NULL, 0}, new_text = {NULL, 0};
   *canonical = (bpe_ids){NULL, 0};

@@ -3,7 +3,7 @@ import type { WordTable } from "../../src/words/word-table.ts";
 import type { Learned } from "./strategy.ts";
 
 /*
- * The files that the programs of the ladder exchange. All numbers are little-endian.
+ * The files that the programs of the ladder (ladder.md) exchange. All numbers are little-endian.
  *
  *   words    uint32 wordCount, byteCount    uint32 starts[wordCount + 1]    float64 counts[wordCount]    the bytes
  *   merges   for each merge: int32 left, int32 right, float64 count

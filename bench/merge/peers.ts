@@ -1,4 +1,4 @@
-// Compares the merge phase with gigabpe's phase 2 on the same words, interleaved:
+// Compares the merge phase of `bpe` with that of gigabpe, its phase 2, on the same words, in alternating runs:
 //
 //   node scripts/bun.mjs bench/merge/peers.ts words.tsv [--vocab-size 32000] [--rounds 3] [--record name]
 //

@@ -10,7 +10,7 @@ export function groupBy<Key, Item>(items: Iterable<Item>, keyOf: (item: Item) =>
   return groups;
 }
 
-/** Copies an array into one of at least `length` elements, and at least twice as long as before. */
+/** Returns a longer copy of an array: at least twice as long, and with at least `length` elements. */
 export function grow<Numbers extends Uint8Array | Int32Array | Float64Array>(
   array: Numbers,
   length = 0,

@@ -47,7 +47,7 @@ export function contentOf(head: Uint8Array, path: string, compression: Compressi
 }
 
 function packedTwice(inner: Codec, path: string, outer: Compression): NotText {
-  // The caller does not say how a stream was compressed.
+  // For a stream, the caller does not pass the outer compression, so the message cannot name it.
   if (outer === "none") return { what: "compressed twice", hint: "unpack it once, and give bpe the result" };
   return {
     what:

@@ -25,8 +25,8 @@ export type AskedFiles = {
   readonly base: string;
   readonly format: idFormats.IdFormat;
   /**
-   * A shard ends with the document that reaches this many ids. If undefined, there is only one shard, whose name has no
-   * number.
+   * The ids are written in *shards*, which have numbered names. A shard ends with the document that reaches this many
+   * ids. If undefined, there is only one shard, whose name has no number.
    */
   readonly shardSize: number | undefined;
   /**
@@ -40,7 +40,7 @@ export type AskedFiles = {
   readonly ifChanged?: boolean | undefined;
 };
 
-/** Returns the paths to lock: the paths of the files or, for shards, the path of the manifest. */
+/** Returns the paths to lock: those of the files or, for numbered shards, that of the manifest (shard-manifest.ts). */
 export const pathsToLock = ({ base, format, shardSize }: AskedFiles): string[] =>
   shardSize === undefined ? format.endings.map((ending) => base + ending) : [`${base}.json`];
 

@@ -20,7 +20,7 @@ type ModelKind = {
   readonly unknownToken: string | null;
 };
 
-/** Builds the model of a vocabulary in byte-to-character form, as in HF's and GPT-2's files. */
+/** Builds the model of a vocabulary in byte-to-character form (byte-characters.ts), as in HF's and GPT-2's files. */
 export function assembleModel(
   { vocab, merges }: ScannedModel,
   { ignoresMerges, unknownToken }: ModelKind,

@@ -41,7 +41,7 @@ function filesOf({ vocabulary }: FinishedTokenizer): OutputFile[] {
 
 /**
  * Yields `{"!":0,…}`, ascending by id, with HF's spacing. Special tokens are written as they are, bytes and learned
- * tokens in byte-to-character form.
+ * tokens in byte-to-character form (byte-characters.ts).
  */
 function* vocabJson(vocabulary: Vocabulary): Generator<Uint8Array> {
   yield encoder.encode("{");
@@ -158,8 +158,8 @@ function readMergeLines({ path, bytes }: SourceFile): [string, string][] {
 
 /**
  * Guesses which of the entries without a merge are special tokens: those that are not a single byte. But an entry is
- * taken for an ordinary token if it consists of byte characters (byte-characters.ts), and at least one of them is from
- * U+0100 to U+0143, such as `Ġ` for a space.
+ * taken for an ordinary token if it is in byte-to-character form and has a character from U+0100 to U+0143, such as `Ġ`
+ * for a space.
  */
 function guessSpecialEntries(entries: Iterable<[string, number]>): Map<string, number> {
   const found = new Map<string, number>();

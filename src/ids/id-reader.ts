@@ -232,8 +232,8 @@ function notAnId(path: string, word: string): UserError {
 export const alphabetSizeMax = 2 ** 20;
 
 /**
- * Receives the ids of a document, in any number of calls, and then the end of the document with its kept fields. The
- * ids are valid during the call.
+ * Receives the ids of a document, in any number of calls, and then the end of the document with its kept fields
+ * (`--keep-field`). The ids are valid during the call.
  */
 type SequenceSink = {
   ids(ids: ArrayLike<number>, count: number): void;

@@ -56,7 +56,7 @@ function openParquetIds(path: string) {
   }
 }
 
-/** Reads the ids of a row group. They are one page: levels, and then raw ids. */
+/** Reads the ids of a row group. They are one page: levels, which tell the rows apart, and then raw ids. */
 function idsOf(
   source: rangeReader.FileSource,
   { data_page_offset, total_compressed_size }: { data_page_offset: bigint; total_compressed_size: bigint },

@@ -47,7 +47,7 @@ const endsHere: Action = { commitCount: 1, writes: [{ slot: 0, from: here }] };
 
 /**
  * Builds a lookahead automaton for the first split, and fuses it with plain automata for the other splits. Throws
- * BeyondAutomaton and Unusable.
+ * BeyondAutomaton and Unusable (automaton.ts).
  */
 export function buildLookaheadAutomaton(splits: readonly Split[], steps = new CompileSteps()): PatternTables {
   return buildBimachine(splits, steps, (program, { backward, pairs, classes, lineEnd }) =>

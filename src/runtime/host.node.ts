@@ -56,9 +56,9 @@ export function globMatcher(glob: string): (path: string) => boolean {
 }
 
 /**
- * Returns the paths below `cwd` that match a glob, including directories and links, even broken ones. Wildcards match
- * no hidden names. Links are followed, except in a cycle. The paths are absolute for an absolute glob, which needs
- * `cwd` "/".
+ * Yields the paths below `cwd` that match a glob, including directories and links, even broken ones. Wildcards match
+ * no hidden names. Links are followed, except in a cycle. An absolute glob needs the `cwd` "/", and its paths are
+ * absolute.
  */
 export function* pathsMatching(glob: string, cwd: string): Generator<string> {
   const parts = glob.split("/").filter((part) => part !== "");

@@ -102,8 +102,8 @@ export function encodePretokens(endCount: u32, room: usize): bool {
 }
 
 /**
- * Returns the number of ends, from index `first` on, of the next group of pretokens, whose late merges are made
- * together.
+ * Returns the number of ends, from index `first` on, of the next group of pretokens, whose late merges
+ * (late-merges.ts) are made together.
  */
 function groupCount(first: u32, endCount: u32): u32 {
   const start = load<u32>(endsStart + (first << 2));

@@ -58,8 +58,9 @@ export function overCharacters(leads: u64, carry: u64, continuation: u64): u64 {
 }
 
 /**
- * Returns the first character of each run, and every `count`-th character after it. `firsts` has the first characters
- * of runs. `runBefore` is `run` of the previous block, and `firstsBefore` is the result for that block.
+ * Returns the first character of each run, and every `count`-th character after it. `run` has the characters of all
+ * runs, `firsts` their first characters. `runBefore` is `run` of the previous block, and `firstsBefore` is the result
+ * for that block.
  */
 export function groups(firsts: u64, firstsBefore: u64, run: u64, runBefore: u64, count: u32): u64 {
   let inGroup = run;

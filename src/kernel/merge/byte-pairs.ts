@@ -33,7 +33,8 @@ export function bytePairAt(part: u32, key: u32): BytePair {
 
 /**
  * Whether some pair may have the left half `half` or, if `half` is 256 or more, the right half `half` - 256. Always
- * true with several memories, because pairs of other memories have records in this one, too.
+ * true if words are in several memories (memory-exchange.ts), because pairs of other memories have records in this
+ * one, too.
  */
 export function isHalf(half: u32): bool {
   if (memoryCount > 1) return true;

@@ -43,7 +43,7 @@ export enum Added {
   all,
   /** A pair occurs too often to be counted exactly. */
   countTooLarge,
-  /** The arena is too small for the lists. */
+  /** The arena (occurrences.ts) is too small for the lists. */
   noRoom,
 }
 

@@ -145,8 +145,8 @@ export function startCountsOf(part: u32): usize {
 }
 
 /**
- * Lays out the rare words of a part, or with `areFrequent` the words in `order`, until about `work` cells are written.
- * Returns true while words are left.
+ * Lays out the words of a part with a count below `rareCountEnd`, or with `areFrequent` those in `order`, until about
+ * `work` cells are written. Returns true while words are left.
  */
 export function layOutWords<T>(part: Part, index: u32, work: u32, areFrequent: bool): bool {
   if (positionBytes === 1) return layOut<T, u8>(part, index, work, areFrequent);

@@ -40,7 +40,7 @@ export function setIn(text: string): unicode.CodePointSet {
   return unicode.setOf(Array.from(text, (character) => character.codePointAt(0)!));
 }
 
-/** Returns the matches of a regular expression in a text, by one engine. Several matches may be joined in one string. */
+/** Returns the matches of a regular expression in a text, by one engine. Several matches may be joined in a string. */
 export type Engine = (regex: string, text: string) => string[];
 
 export const huggingface: Engine = (regex, text) => {

@@ -82,8 +82,8 @@ function madeWord(length: number): number[] {
 }
 
 /**
- * Returns whether the kernel considers a model monotone, as stored in the model's header
- * (src/kernel/encode/model-layout.ts).
+ * Returns whether the kernel considers a model monotone: every pair has a higher rank than the merges of its halves.
+ * The model's header stores that (src/kernel/encode/model-layout.ts).
  */
 function isMonotone(model: EncodingModel): boolean {
   const { kernel, modelAddress } = new EncodingKernel(model, true);
