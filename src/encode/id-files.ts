@@ -508,7 +508,8 @@ class OpenShard {
     keepFrom(paths, inputs);
     this.unregister = guard(() => this.discard());
     try {
-      // Each shard is locked first, because only the holder of its lock may remove what a killed run left next to it.
+      // Each numbered shard is locked first, because only the holder of its lock may remove what a killed run left next
+      // to it.
       const places =
         shardSize === undefined ? [] : paths.map(stagedFile.placeOfFile).filter((place) => place !== null);
       for (const place of places) this.locks.push(outputLock.takeNow(place));

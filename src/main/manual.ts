@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import { usageError, withForwardSlashes } from "#runtime";
 import { embeddedPages, styling } from "#terminal";
 
-// The manual: the pages of docs/, embedded in every executable.
+// The manual: the pages directly in docs/, embedded in every executable.
 
 /**
  * Returns a page, formatted if it is for a terminal, else as Markdown. If `typed` is `docs`, returns the list of pages;
