@@ -7,7 +7,7 @@
 
 export const characters: readonly string[] = [];
 
-/** One more than the largest code point of the alphabet. */
+/** One more than the largest code point of these characters. */
 const codePointLimit = 0x100 + 68;
 const notInAlphabet = -1;
 const codePointToByte = new Int16Array(codePointLimit).fill(notInAlphabet);

@@ -110,7 +110,7 @@ function checkLanguages({ encode }: Loaded): Finding[] {
   ];
 }
 
-/** A note is given if at least this share of all tokens have several bytes that are not whole characters. */
+/** A note is given if at least this share of all tokens have two or more bytes, but are not valid UTF-8. */
 const partsShare = 0.05;
 
 function checkCharacters({ parts, isText }: Loaded): Finding[] {

@@ -2,7 +2,7 @@ import { kinds, optionTables, sharedOptions } from "#options";
 
 const { workers, memoryLimit } = sharedOptions.ofTraining;
 
-/** The options of `bpe verify`. Those of a topic are in the order of help. */
+/** The options of `bpe verify`. Help lists the options of a topic in the order in which they are here. */
 export const verifyOptions = optionTables.of({
   moved: {
     name: "input",

@@ -17,7 +17,7 @@ export type TrainIdsOptions = trainingRecords.TokenLimits & {
   /** The type of ids in `.bin` files. */
   readonly binaryType: idReaders.BinaryType;
   /**
-   * Returns the number of merges. Called when the size of the alphabet is known, which is one more than the largest id.
+   * Returns the number of merges. Called when the size of the alphabet, one more than the largest id, is known.
    */
   readonly mergeCountFor: (alphabetSize: number) => number;
   /** The trainer whose rule for `maxTokenLength` applies. With either trainer, ties go to smaller ids. */

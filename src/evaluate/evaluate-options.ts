@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { measures, modelCosts } from "#evaluation";
 import { kinds, optionTables, sharedOptions } from "#options";
 
-// The options of inspect, explain, eval and diff. In each table, those of a topic are in the order of help.
+// The options of inspect, explain, eval and diff. Help lists the options of a topic in the order of these tables.
 
 const { texts: textFiles, json } = sharedOptions.several;
 const { workers, memoryLimit, report } = sharedOptions.ofTraining;

@@ -39,8 +39,7 @@ const slicesOfPart = ({ index, partCount }: Part, wordCount = 0): Generator<text
   );
 
 /**
- * Marks a part as done. Returns whether all parts are done, so that this thread has to compute the results over all
- * words.
+ * Marks a part as done. Returns whether all parts are done. Then the caller has to compute the results over all words.
  */
 const isLast = ({ left }: Part) => Atomics.sub(left, 0, 1) === 1;
 

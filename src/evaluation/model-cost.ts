@@ -283,7 +283,7 @@ class ConfigReader {
 
   readonly refusal = (what: string) => this.refuse(what, giveNumbers);
 
-  /** Returns the first of these fields that has a value. */
+  /** Returns the value of the first of these fields that has one; undefined if none has. */
   number(...fields: readonly string[]): number | undefined {
     const field = fields.find((name) => this.config[name] !== undefined && this.config[name] !== null);
     if (field === undefined) return undefined;

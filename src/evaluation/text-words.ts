@@ -5,7 +5,7 @@ import { SpecialTokenFinder } from "#text";
 import type { WordTable } from "#words";
 import { holdsDigit } from "./number-counts.ts";
 
-// The measures' definition of a word: a *text word*. It does not depend on any tokenizer.
+// What the measures count as words: *text words*, which do not depend on any tokenizer.
 
 /**
  * Splits a text into placed words and runs of whitespace. Whitespace is Unicode's White_Space and U+001C to U+001F, as
@@ -209,7 +209,7 @@ function hashOf(bytes: Uint8Array, start: number, end: number): number {
 /**
  * Returns a step for visiting the words of a table in scattered order. A table has its words in the order of the hash
  * table that counted them. In that order, another hash table with the same hash function would fill from front to back,
- * and lookups would probe far. With steps of the golden ratio, it fills evenly.
+ * and lookups would probe far. With steps of 0.618 (the golden ratio) of all words, that other table fills evenly.
  *
  * Index `i` of the order is `(i * step) % count`. `step` and `count` are coprime, so each index occurs once.
  */

@@ -12,7 +12,7 @@ import * as idWriters from "./id-writers.ts";
  *   left    Int32Array   mergeCount   id of the left half of merge k
  *   right   Int32Array   mergeCount   id of the right half of merge k
  *
- * In the file, the first line has the size of the alphabet, and each further line a merge: `left right` in
+ * In `merges.txt`, the first line has the size of the alphabet, and each further line a merge: `left right` in
  * decimal.
  */
 export type IdMerges = {

@@ -18,7 +18,7 @@ async function serveTasks<Setup, Part extends taskRunner.OutputPart, Found, Rest
   return jobs.serve((tell) => new TaskServer(start, tell), post);
 }
 
-/** Loads the code of each job. A thread loads only what it needs. */
+/** For each job, a function that loads its code. So a thread loads only the code that it needs. */
 const loaders: Record<JobName, () => Promise<Serve>> = {
   counting: async () => serveTasks((await import("#words/count-corpus")).startCounting),
   encoding: async () => serveTasks((await import("#encoding/encode-corpus")).startEncoding),

@@ -58,8 +58,8 @@ const samplesMax = 6;
 export type Warn = (message: Message) => void;
 
 /**
- * Returns a passage from the middle of each of the first readable texts. A text may consist of several inputs; its
- * passage is from the first one that is readable.
+ * Returns a passage from the middle of each readable text, of at most `samplesMax` texts. A text may consist of several
+ * inputs; its passage is from the first one that is readable.
  */
 export function sampleTextsOf(
   texts: readonly { readonly name: string; readonly inputs: readonly Input[] }[],

@@ -19,8 +19,8 @@ export {
 } from "./without-files.browser.ts";
 
 export function readKernel(name: string): Uint8Array<ArrayBuffer> {
-  // The build replaces these paths with the content of the files, compressed and in base64. They are not decompressed
-  // by the browser itself, which can do that only asynchronously.
+  // The build replaces the imported paths with the content of the files, compressed and in base64. They are not
+  // decompressed by the browser itself, which can do that only asynchronously.
   const bytes = inflateSync(host.fromBase64(name.startsWith("kernel-text") ? textKernel : kernel));
   if (WebAssembly.validate(bytes)) return bytes;
   throw new UserError("this browser has no WebAssembly with SIMD and threads", {

@@ -13,8 +13,8 @@ export type CutWindow = {
 };
 
 /**
- * Makes a window of `text`, a part of a text; with `startsText`, the part at its start. Returns undefined if memory
- * runs out. If the kernel was in the middle of another text, that text is lost.
+ * Makes a window of `text`, a part of a text or the whole. `startsText` says whether it begins where that text begins.
+ * Returns undefined if memory runs out. If the kernel was in the middle of another text, that text is lost.
  */
 export function makeWindow(
   kernel: kernels.TextKernel,

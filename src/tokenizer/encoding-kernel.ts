@@ -241,7 +241,7 @@ export class WordMerger {
 
 export type Ids = Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
 
-/** A buffer that gathers ids in ids[0 .. count). Each takes 16 bits if the vocabulary is narrow, otherwise 32. */
+/** A buffer that gathers ids in ids[0 .. count). An id takes 16 bits if the vocabulary is narrow, otherwise 32. */
 export class IdBuffer {
   ids: Ids;
   count = 0;

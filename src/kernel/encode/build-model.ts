@@ -47,7 +47,7 @@ function useWordCache(shrinkBits: u32): bool {
 /**
  * Prepares to restore an image: the memory and variables of an instance that has called `buildTables`
  * (src/tokenizer/laid-out-model.ts). The image's memory is copied in after this call and before `endLaidOut`. The
- * regions and the word cache of the new instance are not part of the image.
+ * new instance has its own regions (src/kernel/regions.ts) and word cache, which are not part of the image.
  *
  * Returns the address where the image's memory begins, or 0 if memory runs out.
  */

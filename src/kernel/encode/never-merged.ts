@@ -439,7 +439,7 @@ function threeBytes(at: usize): u32 {
  *
  *   ARRAY   TYPE   LENGTH       MEANING
  *   joins   u32    2^joinBits   a Bloom filter of the joins between non-ASCII characters: two bits for each, in the
- *                               word selected by the top bits of its hash; at most two joins per word on average. A
+ *                               u32 selected by the top bits of its hash; at most two joins per u32 on average. A
  *                               false positive prevents a cut and changes no id
  *
  * A join is hashed by its two *edges*, the left half's last bytes and the right half's first bytes. An edge is up to

@@ -18,8 +18,9 @@ import { characterAfter, characterBefore, isWhiteSpace, sizeOf } from "./utf8";
  * post-processor trims are not covered.
  *
  * How they are computed: if the vocabulary has every byte, the ids spell the normalized text exactly (sections.ts).
- * Added tokens are part of it here, and inserted spaces are not. So a token's position in it is the sum of the sizes of
- * the tokens before. The difference from the position in the text changes only at a noted event.
+ * Here, added tokens are part of the normalized text, and inserted spaces are not. So a token's position in the
+ * normalized text is the sum of the sizes of the tokens before it. The difference between this position and that in the
+ * text changes only at a noted event.
  *
  * These arrays follow the tables of decode.ts, and are laid out for each text:
  *
