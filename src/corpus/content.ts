@@ -365,13 +365,13 @@ export function decompressionError(path: string, compression: Codec, error: unkn
   if (code === "Z_BUF_ERROR") return truncatedError(path, compression);
   if (code === "ZSTD_error_frameParameter_windowTooLarge") {
     return new UserError(
-      `${files.nameOf(path)} was compressed by zstd with a window of more than 128 MB (its option --long), but bpe reads windows of at most 128 MB`,
+      `${files.nameOf(path)} was compressed by zstd with a window of more than 128 MB (as by zstd --long), but bpe reads windows of at most 128 MB`,
       { hint: phrase`unpack it first: ${unpacking("zstd", path, "-dc --long=31")}` },
     );
   }
   if (code === "ZSTD_error_dictionary_wrong") {
     return new UserError(
-      `${files.nameOf(path)} was compressed by zstd with a dictionary, but bpe reads only zstd data without one`,
+      `${files.nameOf(path)} was compressed by zstd with a dictionary, which bpe cannot use`,
       { hint: phrase`unpack it with that dictionary: ${unpacking("zstd", path, "-dc -D DICTIONARY")}` },
     );
   }
@@ -392,7 +392,7 @@ export const multipleFramesError = (path: string) =>
   });
 
 export const damaged = (path: string, compression: Codec, what: string) =>
-  new UserError(`${files.nameOf(path)} is damaged ${compression} data: ${what}`, {
+  new UserError(`${files.nameOf(path)} has damaged ${compression} data: ${what}`, {
     hint: `copy, download or compress it again${path === "-" ? "" : `; ${compression} -t ${shell.quoted(path)} shows details`}`,
   });
 
@@ -409,7 +409,7 @@ export function zlibWithZstd(remedy: string): Zlib {
   const loaded = zlib();
   if (typeof loaded.zstdDecompressSync === "function") return loaded;
   throw new UserError(`Node ${process.versions.node} cannot read data that zstd compressed`, {
-    hint: `use Node 22.15, 23.8 or later, or Bun; or ${remedy}`,
+    hint: `use Bun or a newer Node (from 22.15 on; in the 23 series, from 23.8 on); or ${remedy}`,
   });
 }
 

@@ -160,9 +160,12 @@ function emptyDirectoryError(
     );
   }
   if (include.length === 0)
-    return new UserError(`"${directory}" contains no file`, {
-      hint: "check the path; to read hidden files, name each of them, because they are skipped in directories",
-    });
+    return new UserError(
+      `"${directory}" contains no file to read: hidden files, pipes and devices in directories are skipped`,
+      {
+        hint: "check the path; to read a hidden file or a pipe, name it",
+      },
+    );
   const globs = messages.joined(
     include.map((glob) => asOption("include", glob)),
     " or ",

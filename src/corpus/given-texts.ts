@@ -147,7 +147,7 @@ class TextLines implements ByteStream {
       `texts[${this.textCount}] is ${isBytes ? "bytes" : describeValue(text)}, but must be a string`,
       {
         hint: isBytes
-          ? "pass the path of the file as the option files, or an iterator over its lines: a stream yields chunks, not documents"
+          ? "decode each document with TextDecoder; to train on a file, pass its path as the option files, not its stream"
           : "each text is a document: pass only the text of a record, e.g. record.text",
       },
     );

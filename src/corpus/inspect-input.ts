@@ -144,8 +144,8 @@ export function inspectContent(path: string, options: InputOptions): Input | Not
   const { compression, format, formatFrom, textField = options.textField ?? defaultTextField } = found;
   if (format === "parquet" && compression !== "none") {
     throw new UserError(
-      `"${path}" is a Parquet file inside ${compression}, but Parquet can be read only from a file that is not compressed as a whole`,
-      { hint: "unpack it, and name the unpacked file" },
+      `"${path}" is a Parquet file that was compressed as a whole with ${compression}, and bpe cannot read such files`,
+      { hint: "unpack the file, and name the unpacked one" },
     );
   }
   return {
@@ -302,7 +302,7 @@ function stateOfStandardInput(): FileState | undefined {
 
 export function parquetStreamError(path: string): UserError {
   return new UserError(
-    `Parquet cannot be read from ${path === "-" ? "standard input" : `"${path}", which is not a regular file`}: its index is at the end`,
+    `Parquet cannot be read from ${path === "-" ? "standard input" : `"${path}", which is not a regular file`}: the index of Parquet is at its end`,
     {
       hint: "write the data to a file and name that file",
       exitCode: path === "-" ? exitCode.usage : exitCode.failed,

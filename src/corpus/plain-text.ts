@@ -20,9 +20,12 @@ export async function checkPlainText(
   const start = head.subarray(0, headBytesMax);
   const packing = compressionOf(start);
   if (packing !== "none")
-    throw new UserError(`"${name}" is compressed with ${packing}, but a browser can read only plain text`, {
-      hint,
-    });
+    throw new UserError(
+      `"${name}" is compressed with ${packing}, but in a browser, bpe reads only plain text`,
+      {
+        hint,
+      },
+    );
   const content = contentOf(start, name);
   if (typeof content === "object") throw notText(name, content);
   const named = formatOfName(name);
@@ -32,7 +35,10 @@ export async function checkPlainText(
       ? (named ?? content)
       : recordsIn({ bytes: head, isWhole }, named === "json", defaultTextField);
   if (records !== undefined)
-    throw new UserError(`"${name}" contains records (${records}), but a browser can read only plain text`, {
-      hint,
-    });
+    throw new UserError(
+      `"${name}" contains records (${records}), but in a browser, bpe reads only plain text`,
+      {
+        hint,
+      },
+    );
 }

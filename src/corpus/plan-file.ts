@@ -132,7 +132,7 @@ export function checkPlannable(inputs: readonly Input[]): void {
 
 export function noFileToPlan(path: string): UserError {
   return new UserError(
-    `${path === "-" ? "standard input cannot be in a plan:" : `"${path}" is not a regular file, but`} runs that read the plan have to open it again`,
+    `${path === "-" ? "standard input" : `"${path}" is not a regular file, so it`} cannot be in a plan: runs that read the plan open each file again`,
     {
       hint: "write the text to a file and name that file",
       exitCode: path === "-" ? exitCode.usage : exitCode.failed,
@@ -314,7 +314,7 @@ function hasTextAt(input: Input, text: string, fromByte: number): boolean {
 export const followHint =
   "give bpe encode consecutive lines of the plan in their order, for example a slice made by split --number=l/N";
 
-const wholeHint = phrase`make a new plan, with the same ${asOption("tokenizer")} as here: because of its prefix space or added tokens, this tokenizer must encode each text as a whole`;
+const wholeHint = phrase`make a new plan, with the same ${asOption("tokenizer")} as in this run: because of its prefix space or added tokens, this tokenizer must encode each text as a whole`;
 
 type Fail = (what: Message, hint?: Message) => never;
 
@@ -349,7 +349,7 @@ function checkOptions(
 ): void {
   const hint = isForTokenizer
     ? phrase`make a new plan with the options of this run, ${asOption("tokenizer")} included`
-    : "pass the options that the plan was made with, or make a new plan: where a file can be split depends on this option";
+    : "pass the options that the plan was made with, or make a new plan with the options of this run";
   if (line.patternDigest !== wanted.patternDigest)
     fail("the plan was made with a different pattern than that of this run", hint);
   if (line.specialTokensDigest !== wanted.specialTokensDigest) {

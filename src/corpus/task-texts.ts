@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { utf8 } from "#bytes";
-import { scaled } from "#runtime";
+import { files, scaled } from "#runtime";
 import { TextChain, textParts } from "#text";
 import type { Input, Range } from "./input.ts";
 import {
@@ -237,7 +237,8 @@ export class TaskTexts {
     const neededBytes = readerBytes + waitingBytes;
     return this.memory.claim(
       neededBytes,
-      () => `"${path}": the text from byte ${startByte} to the next position where it can be split`,
+      () =>
+        `${files.nameOf(path)}: the text from byte ${startByte} to the next position where it can be split`,
     );
   }
 

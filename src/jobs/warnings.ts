@@ -71,7 +71,7 @@ export function format(warning: Warning): Message {
     }
     case "equal counts": {
       const [before, path] = warning.paths;
-      return `"${before}" and "${path}" contain the same word counts: both are added`;
+      return `"${before}" and "${path}" contain the same word counts: both are added; leave one out if it is a copy`;
     }
     case "stream with a cache":
       return phrase`${asOption("cache")} cannot keep the counts of ${files.nameOf(warning.path)}, because it is a stream: each run counts it again; to avoid that, write the text to a file`;
@@ -86,9 +86,9 @@ export function format(warning: Warning): Message {
         ? `seed tokens that the base already has: ${warning.shown}`
         : `seed tokens that are always tokens, because they are single bytes: ${warning.shown}`;
     case "seed tokens without a space":
-      return phrase`seed tokens without a leading space are not used for words within a sentence: ${warning.shown}; add ${asOption("seed-token", JSON.stringify(` ${warning.first}`))}`;
+      return phrase`seed tokens without a leading space (${warning.shown}) are not used for words within a sentence; add ${asOption("seed-token", JSON.stringify(` ${warning.first}`))}`;
     case "special tokens in the text":
-      return phrase`documents end at special tokens in ${files.nameOf(warning.path)}, but HF's trainer reads special tokens as text; to do the same, add ${asOption("special-tokens-as-text")}`;
+      return phrase`documents end at special tokens in ${files.nameOf(warning.path)}, but HF's trainer reads special tokens as text; to do as HF does, add ${asOption("special-tokens-as-text")}`;
     case "files in the old result":
       return `files that were written into the old result during this run were kept in "${warning.path}"`;
     case "skipped file":

@@ -108,7 +108,7 @@ export function checkComplete(command: CommandSpec, { options, files }: Invocati
     const text = files.slice(taken.length - 1).join(" ");
     const whole = ["bpe", command.name, ...files.slice(0, taken.length - 1), text];
     throw usageError(
-      `${command.name} takes ${what}; "${files[taken.length]}" is one too many`,
+      `bpe ${command.name} takes ${what}; "${files[taken.length]}" is one too many`,
       taken.at(-1) === "<text>" ? `quote a text of several words: ${shell.line(whole)}` : usage,
     );
   }

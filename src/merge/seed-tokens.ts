@@ -46,7 +46,7 @@ export function settle(
     if (bytes.length === 0) refuse("it is empty");
     if (!seed.isWellFormed()) refuse("it is not valid Unicode: it contains half of a surrogate pair");
     if (bytes.length > seedBytesMax)
-      refuse(`it has ${bytes.length} bytes; ${seedBytesMax} is the limit`, "leave it out");
+      refuse(`it has ${bytes.length} bytes, but may have at most ${seedBytesMax}`, "leave it out");
     const key = byteCharacters.encode(bytes);
     const special = specialTokens.find((text) => seed.includes(text) || text === key);
     if (special === seed) refuse("it is a special token", "special tokens are tokens already: leave it out");
@@ -60,7 +60,7 @@ export function settle(
     const bytesMax = Math.max(lengthMax, allowsBytePairs ? 2 : 1);
     if (bytes.length > bytesMax)
       refuse(
-        `it has ${bytes.length} bytes; ${bytesMax} is the limit`,
+        `it has ${bytes.length} bytes, but may have at most ${bytesMax}`,
         phrase`leave it out, or raise ${asOption("max-token-length")}`,
       );
     const inForm = normalization === null ? seed : normalForms.normalize(seed, normalization);

@@ -284,7 +284,7 @@ function tokensOf(parts: TokenizerParts, text: Uint8Array): excerpts.SampleToken
   }));
   if (tokens.reduce((sum, { bytes }) => sum + bytes.length, 0) === text.length) return tokens;
   throw new UserError(
-    "this tokenizer changes the text before it splits it, so the splits cannot be compared",
+    "this tokenizer changes the text before splitting it, so its tokens cannot be compared",
     { hint: "choose another tokenizer, or another text" },
   );
 }

@@ -4,7 +4,7 @@ import { dataOutput, type Output } from "#terminal";
 import * as pageHead from "./page-mark.ts";
 
 const chooseAnother = {
-  hint: phrase`choose another name for ${asOption("report")}, or remove what is there`,
+  hint: phrase`choose another name for ${asOption("report")}, or remove that file`,
 };
 
 /** Rejects a `--report` path that cannot name a file, without accessing the file system. */

@@ -162,7 +162,7 @@ export function checkOpenFiles(workerCount: number, root = "/"): void {
   if (neededCount <= limit) return;
   const workers = workerCount === 1 ? "a worker" : `${workerCount} workers`;
   throw new UserError(
-    `with ${workers}, this process needs up to ${neededCount} open files; it may have ${limit}`,
+    `with ${workers}, this process needs up to ${neededCount} open files, but may have only ${limit}`,
     {
       hint: phrase`${moreFilesHint(neededCount)}${messages.orFewerWorkers}`,
     },

@@ -206,9 +206,7 @@ function inspectTarget(path: string): { place: Place; former: Stats | null } {
   const isForDirectory = withForwardSlashes(path).endsWith("/");
   const former = named ?? (isForDirectory ? null : statOrNull(path));
   if (former?.isDirectory() || isForDirectory) {
-    const why = former?.isDirectory()
-      ? "it is a directory"
-      : "a path that ends with a slash is a directory's";
+    const why = former?.isDirectory() ? "it is a directory" : "it ends with a slash, so it names a directory";
     throw new UserError(`"${path}" cannot be written: ${why}`, { hint: "name a file" });
   }
   // A pipe or a device would be written directly, so the user who created it could read the data. That user must be

@@ -20,7 +20,7 @@ export async function openRanges(
     if (sizeBytes > planBytesMax) {
       const hint = "give a file that bpe plan wrote, or some of its lines";
       throw new UserError(
-        phrase`${asOption("ranges")}: ${files.nameOf(path)} has more than ${planBytesMax >> 20} MB`,
+        phrase`${asOption("ranges")}: ${files.nameOf(path)} has more than ${planBytesMax >> 20} MB, the most that a plan may have`,
         {
           hint,
         },

@@ -95,7 +95,7 @@ async function readTraining({ options, files }: Invocation): Promise<RequestedTr
   const [file] = files;
   if (typed.languages !== undefined && file !== undefined) {
     throw usageError(
-      phrase`"${file}" belongs to no language; with ${asOption("language")}, every file needs one`,
+      phrase`"${file}" belongs to no language; with ${asOption("language")}, every file needs a language`,
       phrase`write ${asOption("language", `NAME=${file}`)} instead`,
     );
   }

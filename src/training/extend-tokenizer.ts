@@ -129,7 +129,7 @@ function checkRename(
       "the base has no such special token",
       some.length === 0
         ? phrase`leave out ${asOption("rename")}: the base has no special tokens`
-        : `rename a special token that it has, e.g. ${listed}`,
+        : `rename a special token that the base has, e.g. ${listed}`,
     );
   }
   const bytes = tokenTables.bytesOf(parts.tokens, token!.id);
@@ -138,7 +138,7 @@ function checkRename(
   vocabularies.checkSpecialTokens([after], "cs336");
   const id = oldKeys.get(after);
   if (id !== undefined)
-    refuse(`"${after}" is already token ${id} of the base`, "choose another new name for it");
+    refuse(`"${after}" is already token ${id} of the base`, `choose another new name for "${before}"`);
   if ([...names.values()].filter((text) => text === after).length > 1)
     refuse(`another token is renamed to "${after}", too`, "give each token a new name of its own");
 }

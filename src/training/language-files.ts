@@ -24,14 +24,14 @@ function checkDev(train: readonly LanguageFile[], dev: readonly LanguageFile[]):
   const unknown = devNames!.find((name) => !names!.includes(name));
   if (unknown !== undefined)
     throw usageError(
-      phrase`${asOption("language-dev")}: there is no language "${unknown}"`,
+      phrase`${asOption("language-dev")} names the language "${unknown}", but ${asOption("language")} does not`,
       phrase`give its training text as well: ${asOption("language", `${unknown}=FILE`)}`,
     );
   const bare = dev.length === 0 ? undefined : names!.find((name) => !devNames!.includes(name));
   if (bare === undefined) return;
   throw usageError(
     phrase`${asOption("language-dev")} is missing for the language "${bare}"`,
-    "give it for all languages, or for none",
+    phrase`give ${asOption("language-dev")} for all languages, or for none`,
   );
 }
 

@@ -1,4 +1,4 @@
-import { countNoun } from "#bytes";
+import { countNoun, groupDigits } from "#bytes";
 import type { trainingRecords } from "#formats";
 
 import type { RequestedTraining } from "#options";
@@ -16,7 +16,7 @@ export function settleParity(asked: AskedParity): trainingRecords.Parity | undef
   const wrong = ratio?.find((number) => !(number >= ratioMin && number <= ratioMax));
   if (wrong !== undefined) {
     throw usageError(
-      phrase`${asOption("language-ratio")}: ${wrong} is not a number from ${ratioMin} to ${ratioMax}`,
+      phrase`${asOption("language-ratio")} contains ${wrong}, but each ratio must be a number from ${ratioMin} to ${groupDigits(ratioMax)}`,
       "give one number for each language, e.g. 1,2,2.5",
     );
   }

@@ -184,7 +184,7 @@ function sizeExtension(asked: RequestedTraining, found: FoundBase): SettledSizes
     checkSizesBeyond(asSized, idLimit);
     if (asSized[0]! < leastSize)
       throw usageError(
-        phrase`${asOption("vocab-size")} is ${asSized[0]!}, but must be at least ${leastSize} for the base and the new special tokens`,
+        phrase`${asOption("vocab-size")} is ${asSized[0]!}, but must be at least ${leastSize} (or +${leastSize - idLimit}) for the base and the new special tokens`,
       );
   }
   const mergesOf = (seeds: readonly string[]) => found.makeSeeds(seeds).seedTokenCount;

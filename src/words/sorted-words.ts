@@ -243,7 +243,7 @@ export class SumOfWords implements SortedWords {
 function quotient(numerator: number, denominator: number): number {
   if (numerator > Number.MAX_SAFE_INTEGER) {
     throw tooOften(
-      `multiplied by ${denominator}, so that all weights are whole numbers, a word's count is`,
+      `counted in units of 1/${denominator}, as the weights need it, a word's count is`,
       "use weights with fewer digits after the point",
     );
   }

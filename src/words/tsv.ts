@@ -181,7 +181,7 @@ export class TsvReader {
 
   private error(
     what: string,
-    hint: Message = "every line is a word, a tab and its count, as `bpe count` writes them",
+    hint: Message = "write each line as a word, a tab and its count, as `bpe count` does",
   ): UserError {
     return new UserError(`${this.path}, line ${this.lineNumber}: ${what}`, { hint });
   }

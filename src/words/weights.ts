@@ -1,4 +1,5 @@
 import { normalize } from "node:path";
+import { describeValue } from "#bytes";
 import type { trainingRecords } from "#formats";
 import { asOption, host, phrase, usageError, withForwardSlashes } from "#runtime";
 
@@ -20,8 +21,8 @@ export function check(input: trainingRecords.InputWeight): trainingRecords.Input
   const isInRange = typeof weight === "number" && weight >= 0 && weight <= weightMax;
   if (isInRange && isExact) return input;
   throw usageError(
-    phrase`${asOption("weight")}: the weight of "${glob}" is ${weight}, but must ${isInRange ? "have at most six digits after the point" : "be a number from 0 to 1,000,000"}`,
-    "give a number with at most six digits after the point, e.g. 3, 0.5 or 0.333333",
+    phrase`${asOption("weight")}: the weight of "${glob}" is ${describeValue(weight)}, but must ${isInRange ? "have at most six digits after the point" : "be a number from 0 to 1,000,000"}`,
+    isInRange ? "round it, e.g. to 0.333333" : "give a number in this range, e.g. 3 or 0.5",
   );
 }
 

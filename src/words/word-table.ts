@@ -53,7 +53,7 @@ export const memoryOf = ({ bytes, starts, counts }: WordTable) =>
 
 /** Returns the error for more words than a table can hold. */
 export function tooManyWordsError(what: string): UserError {
-  return new UserError(`the corpus has ${what}, but at most that can be counted together`, {
+  return new UserError(`the corpus has ${what}, the most that can be counted together`, {
     hint: phrase`train on a part of the corpus or from fewer files of word counts, or count with a ${asOption("pattern")} that splits it into shorter words`,
   });
 }

@@ -95,7 +95,7 @@ describe("--counts and --save-counts", () => {
         cwd: home,
       }).stderr.match(/warning: .*/g);
     expect(warnings("first.counts", "again.counts")).toEqual([
-      'warning: "first.counts" and "again.counts" contain the same word counts: both are added',
+      'warning: "first.counts" and "again.counts" contain the same word counts: both are added; leave one out if it is a copy',
     ]);
     // A file that is named twice is counted twice on purpose.
     expect(warnings("first.counts", "first.counts")).toBeNull();

@@ -47,7 +47,7 @@ test("encodeFile of the library offers what its options can do", async () => {
     (await refusalOf(loaded.encodeFile(join(home, name), join(home, "x.npy")))).hint;
   expect(await hint("a.xz")).toBe(`unpack it: xz -dc ${join(home, "a.xz")} > text.txt`);
   expect(await hint("bad.jsonl")).toBe(
-    "correct it: each line must be one JSON object; for plain text, use inputFormat text",
+    "correct this line: it must be one JSON object; if the file is plain text, use inputFormat text",
   );
 });
 
@@ -59,12 +59,12 @@ test("a format is named only if neither a plan nor kept fields determine it", ()
   expect(encodePlan("no.jsonl")).toBe(
     `make a plan with a --text-field that names the field with the text ${fields}, or correct this record first`,
   );
-  const lines = "correct it: each line must be one JSON object";
-  expect(encode("bad.jsonl")).toBe(`${lines}; for plain text, use --input-format text`);
+  const lines = "correct this line: it must be one JSON object";
+  expect(encode("bad.jsonl")).toBe(`${lines}; if the file is plain text, use --input-format text`);
   expect(encode("bad.jsonl", "--keep-field", "text")).toBe(lines);
   expect(encodePlan("bad.jsonl")).toBe(lines);
-  const array = "correct it: JSON must be one array of objects, or objects separated by white space";
-  expect(encode("bad.json")).toBe(`${array}; for plain text, use --input-format text`);
+  const array = "correct the JSON: it must be one array of objects, or objects separated by white space";
+  expect(encode("bad.json")).toBe(`${array}; if the file is plain text, use --input-format text`);
   expect(encode("bad.json", "--keep-field", "text")).toBe(array);
   const sequence = "write a header line before the sequence; if the file is plain text,";
   expect(encode("bad.fa", "--input-format", "fasta")).toBe(`${sequence} use --input-format text`);

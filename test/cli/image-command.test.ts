@@ -69,7 +69,7 @@ test("missing or impossible arguments are reported, and nothing is written", () 
   };
   expect(refused(tokenizer, tokenizer)).toEqual([
     2,
-    `bpe: error: image takes <tokenizer>; "${tokenizer}" is one too many`,
+    `bpe: error: bpe image takes <tokenizer>; "${tokenizer}" is one too many`,
   ]);
   expect(refused(tokenizer, "-o", tokenizer)[1]).toContain("would replace");
   expect(existsSync(join(home, "none.image"))).toBe(false);

@@ -214,7 +214,9 @@ describe("bpe train --language", () => {
     expect(refused("--language", "=en-1.txt")).toContain("has no name");
     expect(refused("--language", "en=")).toContain("has no path");
     expect(refused("hi/a.txt", ...english)).toContain('"hi/a.txt" belongs to no language');
-    expect(refused(...english, "--language-dev", "hi=hi.dev")).toContain('there is no language "hi"');
+    expect(refused(...english, "--language-dev", "hi=hi.dev")).toContain(
+      '--language-dev names the language "hi", but --language does not',
+    );
     expect(refused(...languages, "--language-dev", "en=en.dev")).toContain('missing for the language "hi"');
     expect(refused("--language", "en=none.txt")).toContain("none.txt");
     expect(refused(...english, "--language", "hi=empty.txt")).toContain('language "hi" has no words');

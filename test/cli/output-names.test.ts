@@ -83,7 +83,7 @@ describe("the directory of train", () => {
 describe("the file of -o", () => {
   const refused: [string, string][] = [
     ["..", "it is a directory"],
-    ["new/", "a path that ends with a slash is a directory's"],
+    ["new/", "it ends with a slash, so it names a directory"],
     ["link", "it is a directory"],
     ["dangling/x.tsv", "is a broken symbolic link"],
   ];

@@ -75,8 +75,14 @@ test("--if-changed trains again if the ratios changed, and only then", () => {
 test.each([
   [["--language-ratio", "1,2"], "2 ratios for 3 languages"],
   [["--language-ratio", "1,2,x"], '--language-ratio 1,2,x contains "x", which is not a decimal number'],
-  [["--language-ratio", "1,2,0"], "--language-ratio: 0 is not a number from 0.001 to 1000"],
-  [["--language-ratio", "1,2,1001"], "--language-ratio: 1001 is not a number from 0.001 to 1000"],
+  [
+    ["--language-ratio", "1,2,0"],
+    "--language-ratio contains 0, but each ratio must be a number from 0.001 to 1,000",
+  ],
+  [
+    ["--language-ratio", "1,2,1001"],
+    "--language-ratio contains 1001, but each ratio must be a number from 0.001 to 1,000",
+  ],
   [["--language-window", "100"], "--language-window 100 does not have the form N:FACTOR"],
   [
     ["--language-window", "0:2"],

@@ -102,7 +102,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   "an empty directory": {
     path: "directory",
     endings: {
-      corpus: "PATH contains no file",
+      corpus: "PATH contains no file to read: hidden files, pipes and devices in directories are skipped",
       files: "PATH is a directory, not a file",
       tokenizer: "PATH contains no tokenizer",
       ...{ file: "PATH cannot be written: it is a directory", directory: "works", cache: "works" },
@@ -231,7 +231,7 @@ const kinds: Readonly<Record<string, Kind>> = {
       ...{ "tokens <file>": "works", ...idFiles("works") },
       "train --language-dev": 'the dev text of language "en" has no words',
       "plan <file>":
-        "usage: standard input cannot be in a plan: runs that read the plan have to open it again",
+        "usage: standard input cannot be in a plan: runs that read the plan open each file again",
       ...{ "count --ranges": "standard input contains no ranges" },
       ...{ "encode --ranges": "standard input contains no ranges" },
       "ids train <file>": "there is nothing to train on: the input contains no ids",

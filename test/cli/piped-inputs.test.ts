@@ -137,7 +137,7 @@ describe("errors of a stream", () => {
     [
       "garbage at the end",
       `cat corpus.gz corpus.txt | "$0" count - -w 2`,
-      "standard input is damaged gzip data",
+      "standard input has damaged gzip data",
     ],
     ["UTF-16", `iconv -t UTF-16 corpus.txt | "$0" count - -w 2`, "standard input is UTF-16, not UTF-8"],
   ];

@@ -136,7 +136,7 @@ describe("--text-field and --input-format", () => {
       texts.jsonl --text-field title | 1 | "texts.jsonl" line 1: no field "title"
       texts.jsonl --text-field id | 1 | "texts.jsonl" line 1: the field "id" is not a string
       texts.parquet --text-field title | 1 | "texts.parquet" has no column "title"
-      texts.parquet --text-field id | 1 | column "id" contains INT32, not text
+      texts.parquet --text-field id | 1 | column "id" contains values of the type INT32, not text
       texts.txt --input-format jsonl | 1 | "texts.txt" line 1: not valid JSON
       texts.txt --input-format parquet | 1 | "texts.txt" is not a Parquet file
       texts.txt --input-format json | 1 | "texts.txt" record 1 is not a JSON object

@@ -104,7 +104,7 @@ describe("--special-tokens-as-text", () => {
   test("without it, a warning says that special tokens end documents", () => {
     const { stderr } = learn("ended", "huggingface", "-s", "<e>");
     expect(stderr).toContain(`documents end at special tokens in "${marked}"`);
-    expect(stderr).toContain("to do the same, add --special-tokens-as-text");
+    expect(stderr).toContain("to do as HF does, add --special-tokens-as-text");
     expect(learn("none-marked", "huggingface").stderr).not.toContain("documents end");
   });
 

@@ -75,7 +75,7 @@ test("messages name the fields of the page, and offer what the page can do", asy
   const file = (content: string, name: string) => [new File([Buffer.from(content, "latin1")], name)];
   const plain = "choose files of plain text";
   expect(await refusal({}, file('{"text":"a"}\n', "a.jsonl"))).toBe(
-    `"a.jsonl" contains records (jsonl), but a browser can read only plain text. ${plain}`,
+    `"a.jsonl" contains records (jsonl), but in a browser, bpe reads only plain text. ${plain}`,
   );
   expect(await refusal({}, file("\x89PNG\r\n\x1a\n\0", "a.png"))).toBe(
     '"a.png" is a PNG image, not text. give text instead',

@@ -130,7 +130,7 @@ function recordTooLong(keptBytes: number, place: string, { tooLongHint }: Record
 
 class JsonLines implements RecordLines {
   readonly tooLongHint =
-    "write each JSON object on a line of its own, and divide a longer text among several";
+    "write each JSON object on a line of its own, and divide a text that is longer among several objects";
   private readonly cursor: LineCursor;
   private readonly field: FieldName;
 
@@ -268,7 +268,7 @@ function faultHint(fault: number, unit: string, line: () => Uint8Array): { hint?
   if (fault !== lineFault.notJson && fault !== lineFault.notObject)
     return { hint: "convert the file to UTF-8, e.g. with iconv" };
   return {
-    hint: phrase`correct it: each ${unit} must be one JSON object${ifText(phrase`; for plain text, use ${asOption("input-format", "text")}`)}`,
+    hint: phrase`correct this ${unit}: it must be one JSON object${ifText(phrase`; if the file is plain text, use ${asOption("input-format", "text")}`)}`,
   };
 }
 

@@ -27,7 +27,8 @@ describe("content other than text is recognized by its first bytes", () => {
         const path = put(directory, "packed", pack(bytes(`${head}${"\0\x01\x02".repeat(10_000)}`)));
         // For a Parquet file that was compressed again, the error says just that, because Parquet cannot be read as a
         // stream.
-        const message = what === "parquet" ? "is a Parquet file inside " : `is ${what}`;
+        const message =
+          what === "parquet" ? "is a Parquet file that was compressed as a whole with " : `is ${what}`;
         expect(() => findInputs([path])).toThrow(message);
       }
     }

@@ -81,7 +81,7 @@ test("a head of damaged data is an error; one that is cut short is not", () => {
   expect(headOf(packed.subarray(0, -9)).text).toMatch(/^some/);
   const damaged = Buffer.from(packed);
   damaged[10] = 7;
-  expect(() => headOf(damaged)).toThrow('"file" is damaged gzip data');
+  expect(() => headOf(damaged)).toThrow('"file" has damaged gzip data');
 });
 
 const shapeOf = (json: string, isWhole = true) => jsonShapeOf(Buffer.from(json), isWhole, "text").kind;

@@ -157,7 +157,7 @@ for (const compression of ["gzip", "zstd"] as const) {
       for (const step of [1, 5, 1000]) {
         for (const garbage of ["garbage", "\u0001\u0000\u0000\u0000", "\u0000\u0000garbage"]) {
           const found = await unpack(compression, Buffer.concat([pack(text), Buffer.from(garbage)]), step);
-          expect(found).toMatch(/^"corpus" (is damaged|ends in the middle)/);
+          expect(found).toMatch(/^"corpus" (has damaged|ends in the middle)/);
         }
       }
     });
@@ -219,7 +219,7 @@ test("zeros after a gzip file are padding, and an error after a zstd file", asyn
   for (const step of [1, 7, 1000]) {
     const zeros = Buffer.alloc(600);
     expect(await unpack("gzip", Buffer.concat([gzipSync(text), zeros]), step)).toBe(text);
-    expect(await unpack("zstd", Buffer.concat([zstdCompressSync(text), zeros]), step)).toMatch(/is damaged/);
+    expect(await unpack("zstd", Buffer.concat([zstdCompressSync(text), zeros]), step)).toMatch(/has damaged/);
   }
 });
 
@@ -238,7 +238,7 @@ test("skippable frames are skipped", async () => {
 test("complete zstd data that needs more than the data to be decompressed has its own error", async () => {
   const block = [0x11, 0, 0, ...Buffer.from("hi")];
   const window = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xa8, ...block]);
-  expect(await unpack("zstd", window)).toMatch(/a window of more than 128 MB \(its option --long\)/);
+  expect(await unpack("zstd", window)).toMatch(/a window of more than 128 MB \(as by zstd --long\)/);
   const dictionary = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x21, 7, 2, ...block]);
   expect(await unpack("zstd", dictionary)).toMatch(/was compressed by zstd with a dictionary/);
 });

@@ -48,7 +48,7 @@ const raised: { readonly [Kind in Exclude<Warning["kind"], Raced>]: [options: ob
   ],
   "special tokens in the text": [
     { files: marked, compat: "huggingface", specialTokens: ["<e>"] },
-    "to do the same, add specialTokensAsText",
+    "to do as HF does, add specialTokensAsText",
   ],
   "skipped file": [{ files: at("mixed") }, 'picture.png" is not read'],
   note: [

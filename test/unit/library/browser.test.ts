@@ -221,20 +221,20 @@ test("input that bpe train would read differently is refused in a browser, and s
   const refused: [file: File, message: string][] = [
     [
       new File([Bun.gzipSync("text")], "a.txt"),
-      'UserError: "a.txt" is compressed with gzip, but a browser can read only plain text',
+      'UserError: "a.txt" is compressed with gzip, but in a browser, bpe reads only plain text',
     ],
     [
       new File([records], "a.txt"),
-      'UserError: "a.txt" contains records (jsonl), but a browser can read only plain text',
+      'UserError: "a.txt" contains records (jsonl), but in a browser, bpe reads only plain text',
     ],
     [
       new File(["anything"], "a.JSONL"),
-      'UserError: "a.JSONL" contains records (jsonl), but a browser can read only plain text',
+      'UserError: "a.JSONL" contains records (jsonl), but in a browser, bpe reads only plain text',
     ],
     [new File(['{"a":1}'], "a.json"), "none"],
     [
       new File(["PAR1\0"], "a"),
-      'UserError: "a" contains records (parquet), but a browser can read only plain text',
+      'UserError: "a" contains records (parquet), but in a browser, bpe reads only plain text',
     ],
     [
       new File([Buffer.from("\x89PNG\r\n\x1a\n\0", "latin1")], "a"),

@@ -97,7 +97,7 @@ describe("seed tokens", () => {
   const refused: readonly (readonly [Partial<TrainTokenizerOptions>, string])[] = [
     [{ seedTokens: [""] }, 'seed token "": it is empty'],
     [{ seedTokens: ["a\ud800"] }, "half of a surrogate pair"],
-    [{ seedTokens: ["a".repeat(1025)] }, "it has 1025 bytes; 1024 is the limit"],
+    [{ seedTokens: ["a".repeat(1025)] }, "it has 1025 bytes, but may have at most 1024"],
     [
       { seedTokens: ["ok", "1234"], pattern: "cl100k" },
       'seed token "1234": it would never be used, because the pattern splits it into "123" "4"',
@@ -113,8 +113,11 @@ describe("seed tokens", () => {
       { seedTokens: ["a<|x|>"], specialTokens: ["<|x|>"], pattern: "none" },
       'the special token "<|x|>" splits it',
     ],
-    [{ seedTokens: ["abcd"], maxTokenLength: 3 }, "it has 4 bytes; 3 is the limit"],
-    [{ seedTokens: ["abc"], maxTokenLength: 3, compat: "huggingface" }, "it has 3 bytes; 2 is the limit"],
+    [{ seedTokens: ["abcd"], maxTokenLength: 3 }, "it has 4 bytes, but may have at most 3"],
+    [
+      { seedTokens: ["abc"], maxTokenLength: 3, compat: "huggingface" },
+      "it has 3 bytes, but may have at most 2",
+    ],
     [
       { seedTokens: ["abcdef"], vocabSize: 260 },
       "vocabSize is 260, but must be at least 261 for the seed tokens and the shorter tokens that they are merged from",

@@ -223,7 +223,7 @@ test("invalid weights are refused", async () => {
   for (const weight of [-1, Number.NaN, Infinity, 1e6 + 1, 0.0000001, 1 / 3, "3" as never]) {
     const isTooFine = weight === 0.0000001 || weight === 1 / 3;
     expect(await hintOf({ weights: { "plain.txt": weight } })).toBe(
-      `weights: the weight of "plain.txt" is ${weight}, but must ${isTooFine ? "have at most six digits after the point" : "be a number from 0 to 1,000,000"}`,
+      `weights: the weight of "plain.txt" is ${weight === ("3" as never) ? '"3"' : weight}, but must ${isTooFine ? "have at most six digits after the point" : "be a number from 0 to 1,000,000"}`,
     );
   }
   expect(await hintOf({ weights: { "": 1 } })).toBe("weights does not name a file");

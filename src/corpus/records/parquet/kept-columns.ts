@@ -7,6 +7,7 @@ import type * as keptField from "../kept-fields.ts";
 import {
   damagedParquet,
   decompressors,
+  describeContent,
   listNames,
   pageAt,
   pageMemoryBytes,
@@ -136,7 +137,7 @@ function columnsOf(source: FileSource, fields: readonly keptField.Field[], memor
     const hint =
       names.length === 0
         ? phrase`leave out ${asOption("keep-field")}: no column has text, numbers or booleans`
-        : phrase`use ${asOption("keep-field")} only for columns of text, numbers or booleans: ${listNames(names)}`;
+        : phrase`in ${asOption("keep-field")}, name only columns of text, numbers or booleans; this file has these: ${listNames(names)}`;
     if (second !== undefined)
       throw new UserError(`"${path}" has several columns named "${name}"`, {
         hint: phrase`leave "${name}" out of ${asOption("keep-field")}, or give each column of the file a name of its own`,
@@ -144,7 +145,7 @@ function columnsOf(source: FileSource, fields: readonly keptField.Field[], memor
     if (column === undefined) throw new UserError(`"${path}" has no column "${name}"`, { hint });
     if (!isKeepable(column.element))
       throw new UserError(
-        phrase`"${path}": column "${name}" contains ${describeType(column.element)}, but ${asOption("keep-field")} takes only text, numbers and booleans`,
+        phrase`"${path}": column "${name}" contains ${describeContent(column.element)}, but ${asOption("keep-field")} takes only text, numbers and booleans`,
         { hint },
       );
     let endRow = 0;
@@ -159,9 +160,7 @@ function columnsOf(source: FileSource, fields: readonly keptField.Field[], memor
 }
 
 const typeOf = ({ logical_type, converted_type, type }: SchemaElement) =>
-  logical_type?.type ?? converted_type ?? type ?? "an unknown type";
-const describeType = (element: SchemaElement) =>
-  element.num_children || element.repetition_type === "REPEATED" ? "a group of columns" : typeOf(element);
+  logical_type?.type ?? converted_type ?? type ?? "";
 
 function isKeepable(element: SchemaElement): boolean {
   if (element.num_children || element.repetition_type === "REPEATED") return false;

@@ -89,8 +89,8 @@ export function readMetadata(source: FileSource, memory: TextMemory): ReturnType
     throw new UserError(`"${path}" is not a Parquet file: it does not begin with ${magic}`, {
       hint: messages.ifHas(
         "input-format",
-        phrase`copy or write it again or, if it has another format, state that: ${asOption("input-format", "jsonl")}, json${messages.ifHas("input-format text", ", fasta or text", " or fasta")}`,
-        "copy or write it again or, if it has another format, rename it: .parquet is only for Parquet",
+        phrase`copy or write the file again or, if it has another format than Parquet, state its format: ${asOption("input-format", "jsonl")}, json${messages.ifHas("input-format text", ", fasta or text", " or fasta")}`,
+        "copy or write the file again or, if it has another format than Parquet, rename it: .parquet is only for Parquet",
       ),
     });
   if (sizeBytes < magic.length + tailBytes) throw cutOff(path);
@@ -139,7 +139,7 @@ function checkColumn(path: string, columns: readonly SchemaElement[], name: stri
   const names = columns.filter(isText).map((element) => element.name);
   if (second !== undefined) {
     throw new UserError(`"${path}" has several columns named "${name}"`, {
-      hint: phrase`rewrite the file so that each column has a name of its own, and name the one with the text: ${asOption("text-field")}`,
+      hint: phrase`rewrite the file so that each column has a name of its own, and give the name of the column with the text: ${asOption("text-field")}`,
     });
   }
   if (column === undefined) {
@@ -148,9 +148,7 @@ function checkColumn(path: string, columns: readonly SchemaElement[], name: stri
     });
   }
   if (!isText(column)) {
-    const kind = kindOf(column) ?? column.type ?? "an unknown type";
-    const what = column.num_children ? "a group of columns" : kind;
-    throw new UserError(`"${path}": column "${name}" contains ${what}, not text`, {
+    throw new UserError(`"${path}": column "${name}" contains ${describeContent(column)}, not text`, {
       hint: useTextField(names),
     });
   }
@@ -158,6 +156,15 @@ function checkColumn(path: string, columns: readonly SchemaElement[], name: stri
 }
 
 const kindOf = (column: SchemaElement) => column.logical_type?.type ?? column.converted_type;
+
+/** Says for messages what the rows of a column contain. */
+export function describeContent(column: SchemaElement): string {
+  const kind = kindOf(column) ?? column.type;
+  if (column.repetition_type === "REPEATED" || kind === "LIST") return "lists";
+  if (kind === "MAP" || kind === "MAP_KEY_VALUE") return "maps";
+  if (column.num_children) return "structs";
+  return kind === undefined ? "values of an unknown type" : `values of the type ${kind}`;
+}
 
 function isText(column: SchemaElement): boolean {
   const kind = kindOf(column);
@@ -375,7 +382,7 @@ const shownMax = 20;
 
 /** Returns the error for a row. In messages, rows count from 1, as lines do. */
 export const rowError = (path: string, row: number, what: string, hint: string) =>
-  new UserError(`"${path}" row ${row + 1}: ${what}`, { hint });
+  new UserError(`row ${row + 1} of "${path}": ${what}`, { hint });
 
 /** A page in the file: its header, and the bounds [dataByte, endByte) of its compressed bytes. */
 export type Page = { readonly header: PageHeader; readonly dataByte: number; readonly endByte: number };

@@ -234,7 +234,7 @@ describe("an invalid Parquet file is an error that says what is wrong", () => {
     for (const pageSize of [20, 1 << 20]) {
       const texts = Array.from({ length: 2500 }, (_, i) => (i === 1700 ? null : `text ${i}`));
       const path = written("null.parquet", texts, { pageSize });
-      expect(() => textsOf(path)).toThrow(`"${path}" row 1701: the column "text" is null`);
+      expect(() => textsOf(path)).toThrow(`row 1701 of "${path}": the column "text" is null`);
     }
   });
 
@@ -248,7 +248,7 @@ describe("an invalid Parquet file is an error that says what is wrong", () => {
     ] as const;
     for (const [texts, row] of cases) {
       const path = written("latin.parquet", [...texts], { type: "BYTE_ARRAY" });
-      expect(() => textsOf(path)).toThrow(`"${path}" row ${row}: the column "text" is not valid UTF-8`);
+      expect(() => textsOf(path)).toThrow(`row ${row} of "${path}": the column "text" is not valid UTF-8`);
     }
   });
 
@@ -260,7 +260,9 @@ describe("an invalid Parquet file is an error that says what is wrong", () => {
     } catch (error) {
       expect((error as { hint: string }).hint).toContain("(columns of text: text, z)");
     }
-    expect(withField(path, "id")).toThrow(`"${path}": column "id" contains INT32, not text`);
+    expect(withField(path, "id")).toThrow(
+      `"${path}": column "id" contains values of the type INT32, not text`,
+    );
     expect(withField(path, "z")).not.toThrow();
   });
 
