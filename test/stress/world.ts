@@ -34,7 +34,7 @@ export function otherResults(root: string): { readonly sign: string; readonly ar
   ];
 }
 
-/** Adds the number of threads if the command has this option. */
+/** Adds `-w`, the number of threads, if the command has that option. */
 export const withWorkers = (args: readonly string[], count: string) =>
   ["truncate", "convert"].includes(args[0]!) ? args : [...args, "-w", count];
 
