@@ -128,10 +128,10 @@ def train(
     ``special_tokens_first``: Special tokens get the first ids. Then come the 256 bytes, in order, and then
         the merges: the layout of tekken.json. With ``compat`` huggingface, special tokens always come first.
     ``special_tokens_file``: Special tokens from a file: one per line, or JSON. Each line is a special token,
-        as in ``special_tokens``. If you give both options, tokens come in the order in which you typed them.
-        A JSON file is a list of tokens, or a tokenizer.json, whose special tokens come in the order of their
-        ids. Empty lines are ignored. A line must not begin or end with white space; put a token that does
-        into a JSON list.
+        as in ``special_tokens``. If you give both options, their tokens come in the order of the options. A
+        JSON file is a list of tokens, or a tokenizer.json, whose special tokens come in the order of their
+        ids. Empty lines are ignored. A line must not begin or end with white space; a token in a JSON list
+        may.
     ``pattern``: How text is split: a name (cl100k, …; bpe help docs/size-and-pattern.md) or a regular
         expression. No token crosses a split. Default: gpt2.
     ``normalize``: Normalize text before it is split, e.g. NFC or NFKC,lowercase. Steps in order, separated by
@@ -139,8 +139,8 @@ def train(
         whenever the tokenizer encodes. Only tokenizer.json can store this, so other formats are not written.
     ``compat``: Which trainer to match. Merges and ids are those of that trainer: which of equally frequent
         pairs is merged first, and whether text is read line by line. Special tokens in the text end
-        documents. HF's trainer learns from them as from other text: add ``special_tokens_as_text``. Default:
-        cs336.
+        documents. HF's trainer learns from them as from any text; to match it, add
+        ``special_tokens_as_text``. Default: cs336.
     ``min_frequency``: Stop when the most frequent pair occurs fewer times. Default: 1, or 0 with ``compat``
         huggingface.
     ``max_token_length``: Longest token, in bytes. With ``compat`` huggingface, tokens of three bytes or more
@@ -150,19 +150,19 @@ def train(
         next byte. Bytes that are not UTF-8 are never merged.
     ``seed_tokens``: Texts that the vocabulary must have as tokens. They are ordinary tokens, used only where
         the pattern does not split them. Their merges come first, whatever their counts, and later merges
-        build on them. With ``extend`` they come after the base's, and are built from its tokens. A text that
-        the pattern splits even by itself is an error.
+        build on them. With ``extend``, they come after the merges of the base, and join its tokens. A text
+        that the pattern splits wherever it occurs is an error.
     ``seed_tokens_file``: Seed tokens from a file: one per line, or a JSON list. These tokens come after those
-        of ``seed_tokens``. Put a token with a line end into a JSON list.
+        of ``seed_tokens``. A token with a line end needs a JSON list.
     ``superwords_from``: From a vocabulary of N on, learn tokens that cross spaces. SuperBPE: ordinary
         training up to N, then merges across the words of a line, up to four words per token. The corpus is
         read twice. At least 1.
     ``superword_pattern``: How the tokenizer splits text, superwords included. Default: SuperBPE's: splits at
         numbers and runs of punctuation.
     ``extend``: A tokenizer to add tokens to. Training continues after its merges. Its tokens keep their ids,
-        new tokens get the ids after them, and its files are rewritten with both. Without a size and a corpus,
-        only the given special tokens, seed tokens and renames change it. The pattern stays; documents also
-        end at the given special tokens.
+        and new tokens get the ids after them. Without a size and a corpus, only the given special tokens,
+        seed tokens and renames change it. Pattern and formats stay; documents also end at the given special
+        tokens.
     ``rename``: New texts for special tokens of the base, keyed by the old texts; their ids stay.
     ``like``: Take everything but the merges from this tokenizer. Pattern, normalization, special tokens,
         roles, chat template, post-processor and tokenizer class come from an existing tokenizer, as in
@@ -176,7 +176,7 @@ def train(
         text are plain text. With this option, every text or record is read whole.
     ``special_tokens_as_text``: Special tokens in the text are plain text. With ``compat`` huggingface, this
         matches HF's trainer, which learns from <|endoftext|> in a file. Without this option, documents end at
-        special tokens. With ``extend``, the base's special tokens end no documents.
+        special tokens. With ``extend``, the base's special tokens end none either.
     ``pad_to``: Fill the vocabulary to a multiple of N. Reserved special tokens are added after all others. At
         least 1.
     ``text_field``: Record field with the text. Records are lines of JSON, elements of a JSON array, and rows
@@ -209,9 +209,9 @@ def train(
         The command line and Python also accept image: tokenizer.image next to the others, which Python and C
         load instantly. If it is the only one named, all others that apply are also written. Default: all that
         apply.
-    ``ledger``: Write tokens.tsv: how often each token occurs. The file has each token's occurrences when it
-        was created and at the end, and the two tokens that were merged into it. By default it is written if
-        it is below 1 MB and ``formats`` is not given.
+    ``ledger``: Write tokens.tsv: how often each token occurs. The file has how often each token occurred when
+        it was created and at the end, and the two tokens that were merged into it. By default, it is written
+        if it is below 1 MB and ``formats`` is not given.
     ``report``: Write charts, tables and tokens as one HTML page. The page starts with the findings, needs no
         network, and never runs code from the texts it shows.
     ``workers``: Number of threads. The main thread is one of them. The default is all cores that this process

@@ -24,8 +24,8 @@ export function checkAttached(name: string, array: Uint8Array | Uint16Array | Ui
     Uint8Array.prototype.keys.call(array);
   } catch {
     throw usageError(
-      `${name} is detached: its buffer was transferred or shrunk`,
-      "call this before you transfer the array's buffer, or pass a copy of the array: array.slice()",
+      `${name} is a detached array: its buffer was transferred or shrunk`,
+      "make this call first, or transfer a copy: array.slice().buffer",
     );
   }
 }

@@ -103,6 +103,7 @@ export function parse(text: string, path: string): unknown {
   if (!isTooDeep(value)) return value;
   throw new UserError(
     `"${path}" has lists and objects nested more than ${jsonLevelsMax} levels deep, the most that can be read`,
+    { hint: correctHint },
   );
 }
 

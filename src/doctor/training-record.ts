@@ -68,9 +68,14 @@ export function readTrainingRecord(typed: string): RecordedTraining {
     throw new UserError(`"${path}" ${what}`, hint === undefined ? {} : { hint });
   };
   if (!isPlainObject(json)) return refuse("is not a JSON object");
+  if (json.format === undefined)
+    refuse(
+      'has no "format", so bpe did not write it',
+      "name the directory of a tokenizer that bpe train wrote",
+    );
   if (json.format !== trainingRecords.format)
     refuse(
-      `has the format ${JSON.stringify(json.format) ?? "of another program"}; this bpe reads ${trainingRecords.format}`,
+      `has the format ${JSON.stringify(json.format)}, but this version of bpe reads only the format ${trainingRecords.format}`,
       "verify it with the version of bpe that made it",
     );
   const made = typeof json.command === "string" ? ` (${json.command})` : "";
@@ -83,7 +88,7 @@ export function readTrainingRecord(typed: string): RecordedTraining {
   if ("symbolCount" in json)
     refuse(
       `is the record of merges over ids${made}, but bpe verify repeats only trainings on text`,
-      "run that command again, and compare the files",
+      "run the command that made it again, and compare the files",
     );
   const unknown = Object.keys(isPlainObject(json.options) ? json.options : {}).find(
     (name) => !knownOptions.includes(name),

@@ -86,7 +86,7 @@ function checkIds(before: TokenizerParts, after: TokenizerParts, format: string)
   for (let id = 0; id < limit; id++) {
     const isSame =
       Buffer.compare(tokenTables.bytesOf(before.tokens, id), tokenTables.bytesOf(after.tokens, id)) === 0;
-    if (!isSame && !hidden?.includes(id)) refuse(`id ${id} would be a different token`);
+    if (!isSame && !hidden?.includes(id)) refuse(`the token of id ${id} would change`);
   }
   const idsOf = (parts: TokenizerParts) =>
     JSON.stringify(
@@ -95,7 +95,7 @@ function checkIds(before: TokenizerParts, after: TokenizerParts, format: string)
         .map(({ id, content }) => [id, content])
         .sort(),
     );
-  if (idsOf(before) !== idsOf(after)) refuse("its special tokens would not have the same ids");
+  if (idsOf(before) !== idsOf(after)) refuse("the ids of special tokens would change");
 }
 
 /**
@@ -115,17 +115,17 @@ function checkSameCharacters(
     Buffer.compare(bytesOf(left), bytesOf(merges.left)) ||
     Buffer.compare(bytesOf(right), bytesOf(merges.right))
   )
-    refuse("its merges would not be the same");
+    refuse("its merges would change");
   const beginningOf = ({ model, leadingSpaces, addsPrefixSpace }: TokenizerParts) => {
     const { characters, ...others } = model.beginning!;
     const ids = [...characters.ids].sort((a, b) => a - b);
     return JSON.stringify([[...model.byteIds], ids, others, leadingSpaces ?? null, addsPrefixSpace]);
   };
-  if (beginningOf(before) !== beginningOf(after)) refuse("merging would start from different tokens");
+  if (beginningOf(before) !== beginningOf(after)) refuse("the tokens that merging starts from would change");
   const found = ({ addedTokens }: TokenizerParts) =>
     JSON.stringify(addedTokens.toSorted((a, b) => a.id - b.id));
   if (before.controlTokens === undefined && found(before) !== found(after))
-    refuse("its added tokens would match different text");
+    refuse("the text that its added tokens match would change");
 }
 
 /**

@@ -63,14 +63,15 @@ export async function runTruncate(invocation: Invocation, output: Output): Promi
   const sizes = optionTables.readTyped(truncateOptions, options).vocabSize!.map(({ count, isMore }) => {
     if (isMore)
       throw usageError(
-        phrase`${asOption("vocab-size", `+${count}`)} adds tokens, and truncate removes them`,
+        phrase`${asOption("vocab-size", `+${count}`)} would add tokens, but truncate only removes tokens`,
         phrase`give the number of tokens to keep: ${asOption("vocab-size", "32k", "n")}`,
       );
     return count;
   });
   sizes.sort((a, b) => a - b);
   const twice = sizes.find((size, i) => size === sizes[i + 1]);
-  if (twice !== undefined) throw usageError(phrase`${asOption("vocab-size", twice)} is given twice`);
+  if (twice !== undefined)
+    throw usageError(phrase`${asOption("vocab-size")} has the size ${twice} twice`, "give each size once");
   await dataOutput.lockDirectory(output, asked.output);
   const parts = await givenTokenizers.open({ path: asked.path, ...asked.loadOptions }, true, output);
   const { removedCounts: _, ...truncated } = await pruneTokenizer({

@@ -91,7 +91,7 @@ function placeWholes(
   }
   if (isInOrder || whole < 0) return;
   throw new UserError(
-    `"${description.path}" cannot be truncated: no merge makes its token "${escapeBytes(tokenTables.bytesOf(tokens, whole))}", and its ids do not follow the order of merges, so which tokens came first is unknown`,
+    `"${description.path}" cannot be truncated, because it is unknown which of its tokens were learned first: no merge makes the token "${escapeBytes(tokenTables.bytesOf(tokens, whole))}", and the ids are not in the order of the merges`,
     { hint: "use bpe prune instead, which keeps the tokens that a text needs most" },
   );
 }
@@ -174,7 +174,7 @@ function checkWholes(big: TokenizerParts, small: TokenizerParts, refuse: Refuse)
   const more = wholesOf(small).find((text) => !wholes.has(text));
   if (more !== undefined)
     refuse(
-      `its token ${shownToken(more)} is used only for a whole pretoken, but not in "${big.description.path}"`,
+      `one of the two tokenizers uses the token ${shownToken(more)} only for a whole pretoken, but the other does not`,
     );
 }
 

@@ -173,7 +173,7 @@ export function idFilesOf(asked: AskedIds, canPrint = true): AskedFiles | undefi
     if (given === undefined) return undefined;
     const name = idsFormat !== undefined ? "ids" : keptFields === undefined ? "ids.npy" : "ids.parquet";
     throw usageError(
-      phrase`${asOption(given[1].name)} is for files of ids, but without ${asOption("output", undefined, "o")} decimal ids go to stdout`,
+      phrase`${asOption(given[1].name)} is for files of ids, but without ${asOption("output", undefined, "o")}, decimal ids go to stdout`,
       phrase`write the ids into a file, e.g. ${asOption("output", name, "o")}`,
     );
   }

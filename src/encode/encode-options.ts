@@ -33,7 +33,7 @@ export const idFiles = optionTables.of({
     rare: true,
     needs: {
       other: "shard-size",
-      hint: phrase`write shards, e.g. with ${asOption("shard-size", "100M")}; bpe records only for shards from which inputs it made them`,
+      hint: phrase`write shards, e.g. with ${asOption("shard-size", "100M")}: without shards, bpe does not record which inputs the ids were made from`,
     },
     description: "replace shards of other inputs or options, and damaged ones",
     details:
@@ -46,7 +46,7 @@ export const idFiles = optionTables.of({
     rare: true,
     description: "special token that ends documents in plain text",
     details:
-      "A record is one document, and so is a file of plain text without it. (Training counts only documents with text, and special tokens in a record end them, too.)",
+      "A record is one document, and so is a file of plain text without it. (Training counts only documents with text, and special tokens end documents within a record, too.)",
     default: "<|endoftext|> or the like, if the tokenizer has it",
   },
   keepField: {

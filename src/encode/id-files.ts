@@ -68,13 +68,7 @@ export async function encodeIntoFiles(
   const { format, shardSize, documentEnd: typed, keptFields } = asked;
   if (format.hasDocuments && !isPart(format)) refuseParts(inputs, ranges, format);
   const plain = keptFields && inputs.find((input) => !corpusInputs.hasFields(input.format));
-  if (plain !== undefined)
-    throw new UserError(
-      phrase`"${plain.path}" is read as plain text, which has no fields for ${asOption("keep-field")}`,
-      {
-        hint: phrase`leave out ${asOption("keep-field")}; if the file has records, ${messages.ifHas("input-format", "name", "make a plan with")} their format${messages.ifHas("input-format", ": ", ": bpe plan ")}${asOption("input-format")}`,
-      },
-    );
+  if (plain !== undefined) throw noFieldsError(plain.path);
   const withFields = keptFields === undefined ? inputs : inputs.map((input) => ({ ...input, keptFields }));
   const documentEndId = tokenizers.findDocumentEndId(parts, typed);
   const request = () => ({
@@ -109,6 +103,14 @@ export async function encodeIntoFiles(
   const omitsEmpty = format.omitsEmpty === true && appendId === undefined;
   return { ...encoded, idCount, documentCount, fileCount, formerFileCount, omitsEmpty, isUnchanged };
 }
+
+const noFieldsError = (path: string) =>
+  new UserError(
+    phrase`${files.nameOf(path)} is read as plain text, which has no fields for ${asOption("keep-field")}`,
+    {
+      hint: phrase`leave out ${asOption("keep-field")}; if the file has records, ${messages.ifHas("input-format", "name", "make a plan with")} their format${messages.ifHas("input-format", ": ", ": bpe plan ")}${asOption("input-format", "NAME")}`,
+    },
+  );
 
 /**
  * Throws a UserError for a range that is only a part of a plain text. Such a range may begin or end within a document,
@@ -402,9 +404,12 @@ async function manifestOf(options: IdFilesOptions, request: object): Promise<Man
   const hint = `to start over, remove "${path}" and the files "${base}_*"; or choose another name`;
   if (files.stat(path) === undefined) {
     if (!isThere) return undefined;
-    throw new UserError(`"${first}" exists, but "${path}", which would say what made it, does not`, {
-      hint: `remove the files "${base}_*", or choose another name`,
-    });
+    throw new UserError(
+      `"${first}" exists already, and there is no "${path}" that says how it was made, so it is not overwritten`,
+      {
+        hint: `remove the files "${base}_*", or choose another name`,
+      },
+    );
   }
   let listed: ListedShards | undefined;
   try {
@@ -412,9 +417,12 @@ async function manifestOf(options: IdFilesOptions, request: object): Promise<Man
     listed = { manifest, path, base, format, hint };
     const differs = describeDifference(manifest.request, request, [`in "${path}"`, "in this run"]);
     if (differs !== undefined)
-      throw new UnusableShards(phrase`"${path}" belongs to a run with other options or inputs: ${differs}`, {
-        hint,
-      });
+      throw new UnusableShards(
+        phrase`"${path}" belongs to a run whose options or inputs differ from those of this run: ${differs}`,
+        {
+          hint,
+        },
+      );
     checkSizes(listed);
     await checkContents(listed, undefined, checking);
     return manifest;

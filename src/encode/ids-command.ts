@@ -162,8 +162,10 @@ async function readAll(
   for await (const _ of idReaders.readSequences(path, binaryType, documents)) await yieldToEventLoop();
   if (documents.idMax < alphabetSize) return documents;
   throw new UserError(
-    `"${path}" contains the id ${documents.idMax}, but the tokenizer was trained on ids up to ${alphabetSize - 1}`,
-    { hint: "give a tokenizer that bpe ids train made from ids like these" },
+    `${files.nameOf(path)} contains the id ${documents.idMax}, but the tokenizer was trained on ids up to ${alphabetSize - 1}`,
+    {
+      hint: `give a tokenizer that bpe ids train learned from these ids, or from ids up to at least ${documents.idMax}`,
+    },
   );
 }
 

@@ -60,7 +60,7 @@ export const idsCommands: readonly commands.Command[] = [
     filesDescription: "ids that encode wrote, in any format, or decimal; -",
     description: "turn ids into those of a smaller vocabulary",
     details:
-      "Gives the same ids as encoding the text again, without the text. -p and -s apply to the file of --from.",
+      "Gives the ids that encoding the text again would give, but needs no text. -p and -s apply to the file of --from.",
     readsPipe: true,
     options: truncateIdsOptions,
     examples: [

@@ -98,7 +98,7 @@ export async function joinParts(
   if (!isUnchanged) {
     if (!idFiles.isAtStart)
       throw new UserError(`"${asked.base}.json" belongs to a bpe encode that was interrupted`, {
-        hint: "run that bpe encode again, which finishes it, or choose another name",
+        hint: "run that bpe encode again to finish it, or give -o another name",
       });
     try {
       await writeParts(parts, idFiles, options.report);
@@ -150,9 +150,12 @@ function openPart(path: string, plan: readonly planFile.Line[], planPath: string
   });
   const gap = lines.findIndex((line, i) => line !== lines[0]! + i);
   if (gap < 0) return { ...listed, asked, firstLine: lines[0]! };
-  throw new UserError(`"${path}" has line ${lines[gap]! + 1} of the plan after line ${lines[gap - 1]! + 1}`, {
-    hint: planFile.followHint,
-  });
+  throw new UserError(
+    `"${path}" has line ${lines[gap]! + 1} of the plan right after line ${lines[gap - 1]! + 1}: the lines of a part must be consecutive and in order`,
+    {
+      hint: "encode this part again from consecutive lines of the plan, e.g. a slice made by split --number=l/N",
+    },
+  );
 }
 
 const keyOf = (path: string, start: number, end: number) => JSON.stringify([path, start, end]);

@@ -188,7 +188,7 @@ function openShardFile({ path: manifestPath, hint }: ListedShards, { path, sizeB
   const state =
     fd === undefined
       ? `is missing, but "${manifestPath}" lists it`
-      : `has not the size that "${manifestPath}" states`;
+      : `does not have the size that "${manifestPath}" states`;
   throw new UnusableShards(`"${path}" ${state}`, { hint });
 }
 

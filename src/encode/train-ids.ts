@@ -44,7 +44,7 @@ export async function trainIds(options: TrainIdsOptions, report: Report): Promis
   const { sequences, documentCounts } = await readAll(options, report);
   if (sequences.count === 0)
     throw new UserError("there is nothing to train on: the input contains no ids", {
-      hint: "give files of ids; bpe train learns from text",
+      hint: "give files that contain ids; to learn from text, use bpe train",
     });
   const alphabetSize = sequences.idMax + 1;
   const words = wordsOf(sequences, alphabetSize);

@@ -114,8 +114,8 @@ function outputOf(
     if (named === undefined) return { path: idOutputFile(path) };
     throw usageError(
       found === undefined
-        ? phrase`${asOption("ids-format")} is for input in the formats of training programs, but ${files.nameOf(file!)} is not in one of them`
-        : phrase`${asOption("ids-format")} is for files of ids, but without ${asOption("output", undefined, "o")} decimal ids go to stdout`,
+        ? phrase`${asOption("ids-format")} needs input in the format parquet, megatron, olmo, datatrove or llmc, but ${files.nameOf(file!)} has none of them`
+        : phrase`${asOption("ids-format")} is for files of ids, but without ${asOption("output", undefined, "o")}, decimal ids go to stdout`,
       found === undefined
         ? phrase`leave out ${asOption("ids-format")}; the output can be .npy, .bin or decimal ids on stdout`
         : phrase`leave out ${asOption("ids-format")}, or write the ids into a file: ${asOption("output", "NAME", "o")}`,

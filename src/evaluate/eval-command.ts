@@ -143,7 +143,7 @@ function readView(asked: AskedEvaluation, textCount: number): EvaluationView {
   const { wordCount = 0 } = asked;
   if (wordCount > costliestMax)
     throw usageError(
-      phrase`${asOption("words")} is ${groupDigits(wordCount)}, but must be at most ${costliestMax}`,
+      phrase`${asOption("words")} is ${groupDigits(wordCount)}, but must be at most ${groupDigits(costliestMax)}`,
     );
   return { measures: [...measures], wordCount };
 }

@@ -1,7 +1,6 @@
 import { showValue } from "#bytes";
-import { assert } from "#runtime";
+import { UserError } from "#runtime";
 import {
-  changes,
   type derivation,
   modelSettings,
   TokenBytes,
@@ -26,12 +25,10 @@ export async function finishCharacters(
   const source = await tokenizerFiles.readSource(tokenizerFiles.fileOf(path));
   const spelled = source.code.spell?.(source.files, parts);
   if (spelled === undefined)
-    changes.refuseCharacters(
-      parts,
-      "converted",
-      "name the tokenizer.json or tokenizer.model that it was made from",
+    throw new UserError(
+      `"${parts.description.path}" cannot be converted: its merges start from characters, and it does not store how its tokens are spelled`,
+      { hint: "convert the tokenizer.json or tokenizer.model that it was made from" },
     );
-  assert(spelled !== undefined, "a tokenizer whose merges start from characters was refused above");
   const found = await readLikeFrom(path, parts, source);
   const added = tokenizers.allAddedTokens(parts);
   const like = {

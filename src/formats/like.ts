@@ -16,7 +16,7 @@ export const readLike = async (typed: string): Promise<modelSettings.Like> =>
 async function likeAt(path: string): Promise<modelSettings.Like> {
   const source = await tokenizerFiles.readSource(tokenizerFiles.fileOf(path));
   const parts = source.code.read(source.files, {});
-  changes.refuseCharacters(parts, "imitated by a training", "name a byte-level tokenizer");
+  changes.refuseCharacters(parts, phrase`used with ${asOption("like")}`, "name a byte-level tokenizer");
   return readLikeFrom(path, parts, source);
 }
 

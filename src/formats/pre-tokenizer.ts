@@ -157,10 +157,10 @@ function readSplit(step: Record<string, unknown>, path: string): string {
     );
   if (step.behavior === "Isolated") return source;
   const isNullable = inFile(path, () => loadCompiler().canMatchNothing(source));
-  const what = `a Split with behavior ${showValue(step.behavior)} and invert ${showValue(step.invert)}`;
+  const what = `it has a Split with behavior ${showValue(step.behavior)} and invert ${showValue(step.invert)}`;
   if (isNullable) {
     const hint = "write + instead of *, and leave out optional parts; or use behavior Isolated";
-    tokenizers.refuse(path, `${what}, whose pattern can match the empty string, is not supported`, hint);
+    tokenizers.refuse(path, `${what}, whose pattern can match the empty string`, hint);
   }
   // An inverted Split with behavior Removed drops the text between matches. If there can be no such text, it only cuts,
   // like Isolated.
@@ -171,7 +171,7 @@ function readSplit(step: Record<string, unknown>, path: string): string {
   if (step.behavior === "Removed" && step.invert === true && takesAll()) return source;
   return (
     merging(step.behavior, step.invert === true, source) ??
-    tokenizers.refuse(path, `${what} is not supported`, isolatedHint)
+    tokenizers.refuse(path, what, step.behavior === "Removed" ? isolatedHint : json.correctHint)
   );
 }
 

@@ -72,7 +72,7 @@ export function obstacle(tokenizer: FinishedTokenizer): string | null {
     return "tiktoken merges in the order of ids, but these merges have a different order";
   }
   if (vocabulary.others?.areWhole === false && vocabulary.others.tokens.length > 0)
-    return `no text is encoded to the token "${escapeBytes(vocabulary.others.tokens[0]!.bytes)}", but with a rank file an equal pretoken would be`;
+    return `no text is encoded to the token "${escapeBytes(vocabulary.others.tokens[0]!.bytes)}", but with a rank file, a pretoken of the same text would be`;
   return modelSettings.settingOnlyInTokenizerJson(tokenizer);
 }
 
@@ -252,7 +252,7 @@ function patternOf(
   if (sources === undefined) {
     const pattern = asOption("pattern", "cl100k");
     throw new UserError(
-      `"${path}" is a rank file, which does not contain its pattern, and it is not that of a known tokenizer`,
+      `"${path}" is a rank file of an unknown tokenizer, and rank files do not contain the pattern`,
       {
         hint: isBase
           ? phrase`give the pattern, e.g. ${pattern}; if the tokenizer has special tokens, extend the tokenizer.json that bpe convert makes from this file`

@@ -10,8 +10,8 @@ export const image: TokenizerFormat = {
     return partsOfImage(bytes, path);
   },
   prune: ([{ path }]) => {
-    throw new UserError(`"${path}" cannot be pruned: it is an image of a tokenizer`, {
-      hint: "prune the tokenizer that the image was made from, and make a new image with bpe image",
+    throw new UserError(`no tokens can be removed from "${path}": it is an image of a tokenizer`, {
+      hint: "remove them from the tokenizer that the image was made from, and make a new image with bpe image",
     });
   },
 };

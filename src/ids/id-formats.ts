@@ -401,7 +401,7 @@ function olmoEnds(path: string): Float64Array {
 function checkAscending(ends: Float64Array, path: string): void {
   const wrong = ends.findIndex((end, d) => !(Number.isSafeInteger(end) && end >= (ends[d - 1] ?? 0)));
   if (wrong >= 0)
-    throw damagedFileError(path, `document ${wrong + 1} ends at id ${ends[wrong]}, before it begins`);
+    throw damagedFileError(path, `document ${wrong + 1} ends at position ${ends[wrong]}, before it begins`);
 }
 
 function headOf(path: string): Uint8Array {

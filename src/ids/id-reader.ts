@@ -402,7 +402,7 @@ class DecimalLines {
 }
 
 function outOfRange(path: string, place: string, id: string, idLimit: number): UserError {
-  const type = path.endsWith(".bin") ? phrase`, or the right ${asOption("dtype")}` : "";
+  const type = path.endsWith(".bin") ? phrase`, or give the right ${asOption("dtype")}` : "";
   return new UserError(
     `${files.nameOf(path)}: the id ${place} is ${id}, but must be from 0 to ${idLimit - 1}`,
     {

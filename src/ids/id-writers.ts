@@ -138,7 +138,7 @@ function checkNarrow(ids: Uint16Array | Uint32Array, idsBefore: number): void {
   for (let i = 0; i < ids.length; i++) {
     if (ids[i]! > 0xffff) {
       throw new UserError(
-        `id ${ids[i]} at position ${idsBefore + i} does not fit uint16, whose largest is 65535`,
+        `the id ${ids[i]} at position ${idsBefore + i} does not fit into uint16, whose largest number is 65535`,
         {
           hint: phrase`leave out ${asOption("dtype")}`,
         },

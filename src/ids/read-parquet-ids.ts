@@ -47,9 +47,12 @@ function openParquetIds(path: string) {
     const [ids, ...others] = parquet.topLevel(metadata.schema);
     const fields = others.map(({ name, type = "" }): keptField.Field => ({ name, kind: kinds[type] }));
     if (metadata.created_by === "bpe" && ids?.name === "input_ids") return { source, metadata, fields };
-    throw new UserError(`"${path}" was not written by bpe encode; ids are read only from its Parquet files`, {
-      hint: 'save the ids as .npy, without ends of documents: numpy.save("ids.npy", numpy.concatenate(COLUMN))',
-    });
+    throw new UserError(
+      `"${path}" was not written by bpe encode; ids are read only from Parquet files that bpe encode wrote`,
+      {
+        hint: 'save the ids as .npy, which does not keep where documents end: numpy.save("ids.npy", numpy.concatenate(COLUMN))',
+      },
+    );
   } catch (error) {
     closeSync(source.fd);
     throw error;

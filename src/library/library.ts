@@ -1,4 +1,3 @@
-import { describeValue } from "#bytes";
 import { kinds, optionTables, trainingOptions } from "#options";
 import { messages, UserError, usageError } from "#runtime";
 import { isSignal } from "./check-arguments.ts";
@@ -122,10 +121,7 @@ export function readCall(options: unknown): AskedCall {
   const seen = { has: isGiven, text: (option: string) => String(givenAs(option)) };
   const { vocabSize } = asked;
   if (vocabSize === undefined && asked.extend === undefined) {
-    throw usageError(
-      `${call}: vocabSize is ${describeValue(vocabSize)}`,
-      "give the number of tokens, e.g. vocabSize: 32_000",
-    );
+    throw usageError(`${call}: vocabSize is missing`, "give the number of tokens, e.g. vocabSize: 32_000");
   }
   optionTables.checkCombinations(Object.values(callOptions), seen);
   return asked;

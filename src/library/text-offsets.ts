@@ -28,7 +28,7 @@ export function findOffsets(
 ): decoding.Spans {
   const spans = decoder.spans(bytes, ids, notes, typeof text === "string");
   if (spans === null)
-    throw new UserError("no offsets for this text: its tokens decode to a different text", {
+    throw new UserError("no offsets: the tokens of this text do not decode to it", {
       hint: "encode it without offsets",
     });
   if (typeof text !== "string") return spans;

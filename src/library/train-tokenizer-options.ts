@@ -52,7 +52,7 @@ export type TrainTokenizerOptions = {
   /**
    * Which trainer to match. Merges and ids are those of that trainer: which of equally frequent pairs is
    * merged first, and whether text is read line by line. Special tokens in the text end documents. HF's
-   * trainer learns from them as from other text: add `specialTokensAsText`. Default: cs336.
+   * trainer learns from them as from any text; to match it, add `specialTokensAsText`. Default: cs336.
    */
   readonly compat?: "cs336" | "huggingface" | "rustbpe" | "extension" | undefined;
   /**
@@ -73,8 +73,8 @@ export type TrainTokenizerOptions = {
   /**
    * Texts that the vocabulary must have as tokens. They are ordinary tokens, used only where the pattern does
    * not split them. Their merges come first, whatever their counts, and later merges build on them. With
-   * `extend` they come after the base's, and are built from its tokens. A text that the pattern splits even
-   * by itself is an error.
+   * `extend`, they come after the merges of the base, and join its tokens. A text that the pattern splits
+   * wherever it occurs is an error.
    */
   readonly seedTokens?: readonly string[] | undefined;
   /**
@@ -88,10 +88,9 @@ export type TrainTokenizerOptions = {
    */
   readonly superwordPattern?: string | undefined;
   /**
-   * A tokenizer to add tokens to. Training continues after its merges. Its tokens keep their ids, new tokens
-   * get the ids after them, and its files are rewritten with both. Without a size and a corpus, only the
-   * given special tokens, seed tokens and renames change it. The pattern stays; documents also end at the
-   * given special tokens.
+   * A tokenizer to add tokens to. Training continues after its merges. Its tokens keep their ids, and new
+   * tokens get the ids after them. Without a size and a corpus, only the given special tokens, seed tokens
+   * and renames change it. Pattern and formats stay; documents also end at the given special tokens.
    */
   readonly extend?: string | undefined;
   /**
@@ -117,7 +116,7 @@ export type TrainTokenizerOptions = {
   /**
    * Special tokens in the text are plain text. With `compat` huggingface, this matches HF's trainer, which
    * learns from <|endoftext|> in a file. Without this option, documents end at special tokens. With `extend`,
-   * the base's special tokens end no documents.
+   * the base's special tokens end none either.
    */
   readonly specialTokensAsText?: boolean | undefined;
   /**
@@ -190,9 +189,9 @@ export type TrainTokenizerOptions = {
    */
   readonly formats?: readonly ("huggingface" | "gpt2" | "tiktoken" | "tekken" | "gguf")[] | undefined;
   /**
-   * Write tokens.tsv: how often each token occurs. The file has each token's occurrences when it was created
-   * and at the end, and the two tokens that were merged into it. By default it is written if it is below 1 MB
-   * and `formats` is not given.
+   * Write tokens.tsv: how often each token occurs. The file has how often each token occurred when it was
+   * created and at the end, and the two tokens that were merged into it. By default, it is written if it is
+   * below 1 MB and `formats` is not given.
    */
   readonly ledger?: boolean | undefined;
   /**

@@ -202,7 +202,7 @@ export class TrainedTokenizer extends Tokenizer {
   private get finished() {
     if (this.made !== undefined) return this.made;
     throw usageError(
-      "only a training has statistics, merges and files, but output was up to date, so nothing was trained",
+      "statistics, merges, files and save are not available: output was up to date, so nothing was trained",
       "check isUnchanged first, or leave out ifChanged",
     );
   }
@@ -261,7 +261,7 @@ export class TrainedTokenizer extends Tokenizer {
     if (!("extensions" in trained)) return results.productOf({ ...result, trained, formatNames }, formats);
     if (formatNames === undefined) return product;
     throw usageError(
-      `${call}: formats cannot be chosen for an extended tokenizer, which has the files of its base`,
+      `${call}: formats cannot be chosen for an extended tokenizer, which is always written in the formats of its base`,
       "leave out formats",
     );
   }

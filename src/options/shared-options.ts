@@ -157,7 +157,7 @@ export const ofTraining = optionTables.of({
     rare: true,
     library: null,
     description: "special tokens from a file: one per line, or JSON",
-    details: phrase`Each line is a special token, as in ${asOption("special-token")}. If you give both options, tokens come in the order in which you typed them. A JSON file is a list of tokens, or a tokenizer.json, whose special tokens come in the order of their ids. Empty lines are ignored. A line must not begin or end with white space; put a token that does into a JSON list.`,
+    details: phrase`Each line is a special token, as in ${asOption("special-token")}. If you give both options, their tokens come in the order of the options. A JSON file is a list of tokens, or a tokenizer.json, whose special tokens come in the order of their ids. Empty lines are ignored. A line must not begin or end with white space; a token in a JSON list may.`,
   },
   output: {
     name: "output",
@@ -250,7 +250,7 @@ export const several = optionTables.of({
   memoryLimit: {
     ...memoryLimit,
     description: "memory that encoding may use",
-    details: phrase`A size such as 800MB, 2GB or 1.5GiB. It limits the default of ${asOption("workers")}, and the size of a line or a page of Parquet, which are read whole. A tokenizer that needs more than SIZE is an error.`,
+    details: phrase`A size such as 800MB, 2GB or 1.5GiB. It limits the default of ${asOption("workers")}, and the size of a line and of a page of Parquet, because lines and pages are read whole. A tokenizer that needs more than SIZE is an error.`,
   },
 });
 
@@ -277,6 +277,6 @@ export const tokenizerSupplements = optionTables.of({
   specialTokensFile: {
     ...specialTokensFile,
     topic: "input",
-    details: phrase`Each line is a special token, with or without =ID, as in ${asOption("special-token")}. If you give both options, tokens come in the order in which you typed them. A JSON file is a list of such tokens, or a tokenizer.json, whose special tokens keep their ids. Empty lines are ignored. A line must not begin or end with white space; put a token that does into a JSON list.`,
+    details: phrase`Each line is a special token, with or without =ID, as in ${asOption("special-token")}. If you give both options, their tokens come in the order of the options. A JSON file is a list of such tokens, or a tokenizer.json, whose special tokens keep their ids. Empty lines are ignored. A line must not begin or end with white space; a token in a JSON list may.`,
   },
 });

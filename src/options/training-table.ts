@@ -30,7 +30,7 @@ import * as sharedOptions from "./shared-options.ts";
 /** For options that cannot be combined with `--extend`, because the base determines what they set. */
 const fixedByBase: optionTables.Exclusion = {
   other: "extend",
-  why: "that tokenizer determines it",
+  why: "the tokenizer to extend sets this",
 };
 const languagesFirst = {
   other: "language",
@@ -131,7 +131,7 @@ export const trainingOptions = optionTables.of({
     kind: word(["cs336", "huggingface", "rustbpe", "extension"], "RULE"),
     topic: "tokens",
     description: "which trainer to match",
-    details: phrase`Merges and ids are those of that trainer: which of equally frequent pairs is merged first, and whether text is read line by line. Special tokens in the text end documents. HF's trainer learns from them as from other text: add ${asOption("special-tokens-as-text")}.`,
+    details: phrase`Merges and ids are those of that trainer: which of equally frequent pairs is merged first, and whether text is read line by line. Special tokens in the text end documents. HF's trainer learns from them as from any text; to match it, add ${asOption("special-tokens-as-text")}.`,
     default: "cs336",
   },
   minFrequency: {
@@ -168,8 +168,8 @@ export const trainingOptions = optionTables.of({
     recorded: { type: "array", items: { type: "string" }, minItems: 1 },
     kind: texts("TEXT"),
     description: "make sure that the vocabulary has this token; repeatable",
-    details: phrase`It is an ordinary token, used only where the pattern does not split it. The merges of seed tokens come first, whatever their counts, and later merges build on them. With ${asOption("extend")} they come after the base's, and are built from its tokens. A text that the pattern splits even by itself is an error.`,
-    inCode: phrase`Texts that the vocabulary must have as tokens. They are ordinary tokens, used only where the pattern does not split them. Their merges come first, whatever their counts, and later merges build on them. With ${asOption("extend")} they come after the base's, and are built from its tokens. A text that the pattern splits even by itself is an error.`,
+    details: phrase`It is an ordinary token, used only where the pattern does not split it. The merges of seed tokens come first, whatever their counts, and later merges build on them. With ${asOption("extend")}, they come after the merges of the base, and join its tokens. A text that the pattern splits wherever it occurs is an error.`,
+    inCode: phrase`Texts that the vocabulary must have as tokens. They are ordinary tokens, used only where the pattern does not split them. Their merges come first, whatever their counts, and later merges build on them. With ${asOption("extend")}, they come after the merges of the base, and join its tokens. A text that the pattern splits wherever it occurs is an error.`,
   },
   seedTokensFile: {
     ...seedTokens,
@@ -178,7 +178,7 @@ export const trainingOptions = optionTables.of({
     kind: path("FILE"),
     library: null,
     description: "seed tokens from a file: one per line, or a JSON list",
-    details: phrase`These tokens come after those of ${asOption("seed-token")}. Put a token with a line end into a JSON list.`,
+    details: phrase`These tokens come after those of ${asOption("seed-token")}. A token with a line end needs a JSON list.`,
   },
   superwordsFrom: {
     name: "superwords-from",
@@ -218,9 +218,9 @@ export const trainingOptions = optionTables.of({
     topic: "tokens",
     rare: true,
     description: phrase`add tokens to this tokenizer: ${asOption("vocab-size", "+8k", "n")}, or the new size`,
-    details: phrase`Training continues after its merges, on the new text. Its tokens keep their ids, new tokens come after them, and its files are rewritten with both. Without ${asOption("vocab-size", undefined, "n")} and files, only ${asOption("special-token", undefined, "s")}, ${asOption("seed-token")} and ${asOption("rename")} change it. Several sizes from one run: ${asOption("vocab-size", "+1k,+2k", "n")}. The pattern stays. Documents end at the special tokens in its training.json, and at those of ${asOption("special-token", undefined, "s")}. Ties follow ${asOption("compat")}; without it, the rule of its training. If that is unknown: extension, the smaller pair of strings in byte-to-character form.`,
+    details: phrase`Training continues after its merges, on the new text. Its tokens keep their ids, and new tokens come after them. Without ${asOption("vocab-size", undefined, "n")} and files, only ${asOption("special-token", undefined, "s")}, ${asOption("seed-token")} and ${asOption("rename")} change it. Several sizes from one run: ${asOption("vocab-size", "+1k,+2k", "n")}. Pattern and formats stay. Documents end at the special tokens in its training.json, and at those of ${asOption("special-token", undefined, "s")}. Ties follow ${asOption("compat")} or, without it, the rule of its training. If that rule is unknown, it is extension: the smaller pair of strings in byte-to-character form.`,
     inCode:
-      "A tokenizer to add tokens to. Training continues after its merges. Its tokens keep their ids, new tokens get the ids after them, and its files are rewritten with both. Without a size and a corpus, only the given special tokens, seed tokens and renames change it. The pattern stays; documents also end at the given special tokens.",
+      "A tokenizer to add tokens to. Training continues after its merges. Its tokens keep their ids, and new tokens get the ids after them. Without a size and a corpus, only the given special tokens, seed tokens and renames change it. Pattern and formats stay; documents also end at the given special tokens.",
   },
   rename: {
     name: "rename",
@@ -267,7 +267,7 @@ export const trainingOptions = optionTables.of({
     recorded: true,
     topic: "tokens",
     description: "special tokens in the text are plain text",
-    details: phrase`With ${asOption("compat", "huggingface")}, this matches HF's trainer, which learns from <|endoftext|> in a file. Without this option, documents end at special tokens. With ${asOption("extend")}, the base's special tokens end no documents.`,
+    details: phrase`With ${asOption("compat", "huggingface")}, this matches HF's trainer, which learns from <|endoftext|> in a file. Without this option, documents end at special tokens. With ${asOption("extend")}, the base's special tokens end none either.`,
   },
   padTo: {
     name: "pad-to",
@@ -295,7 +295,7 @@ export const trainingOptions = optionTables.of({
     rare: true,
     description: "text of one language, to treat languages fairly",
     details:
-      "Each merge is then learned from the language that is worst off: the one whose text has the most tokens (bpe help docs/clean-and-fair.md). Several FILEs may follow; each can be anything <file> can be. Repeating NAME adds files to the language. If several are equally badly off, the first of them wins.",
+      "Each merge is then learned from the language whose text has the most tokens (bpe help docs/clean-and-fair.md). Several FILEs may follow; each can be anything <file> can be. Repeating NAME adds files to the language. If several have equally many tokens, the first of them wins.",
     inCode:
       "Files by language, instead of files. Each merge is then learned from the language whose text has the most tokens. If all languages have dev texts, these are compared instead (bpe help docs/clean-and-fair.md). If several have equally many tokens, the first of them wins.",
   },
@@ -350,7 +350,7 @@ export const trainingOptions = optionTables.of({
     topic: "input",
     rare: true,
     excludes: [
-      { other: "superwords-from", why: "superwords are learned from text without weights" },
+      { other: "superwords-from", why: "superwords are learned without weights" },
       {
         other: "save-counts",
         why: "saved counts are unweighted",
@@ -385,7 +385,7 @@ export const trainingOptions = optionTables.of({
     rare: true,
     excludes: [sharedOptions.notWithExtend],
     description: "write tokens.tsv: how often each token occurs",
-    details: phrase`The file has each token's occurrences when it was created and at the end, and the two tokens that were merged into it. By default it is written if it is below 1 MB and ${asOption("format")} is not given.`,
+    details: phrase`The file has how often each token occurred when it was created and at the end, and the two tokens that were merged into it. By default, it is written if it is below 1 MB and ${asOption("format")} is not given.`,
   },
   report,
   noLedger: {

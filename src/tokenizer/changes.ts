@@ -1,4 +1,5 @@
-import { UserError } from "#runtime";
+import { showValue } from "#bytes";
+import { type Message, phrase, UserError } from "#runtime";
 import type { AddedToken } from "#text";
 import type { RankedMerges } from "./encoding-model.ts";
 import type { TokenizerParts } from "./tokenizer-parts.ts";
@@ -44,19 +45,23 @@ export const removed = -1;
 export function newIdOf({ newIds }: Numbering, id: unknown, path: string, place: string): number {
   const newId = typeof id === "number" ? newIds[id] : undefined;
   if (newId !== undefined && newId !== removed) return newId;
-  throw new UserError(`"${path}": ${place} uses the id ${JSON.stringify(id)}, whose token would be removed`, {
-    hint: "make this token an added token, which is always kept, or remove this part of the file",
+  const [what, way] =
+    newId === undefined
+      ? ["which no token has", "correct the id"]
+      : ["but no token with that id would be kept", "make its token an added token"];
+  throw new UserError(`"${path}": ${place} has the id ${showValue(id)}, ${what}`, {
+    hint: `${way}, or remove this part of the file`,
   });
 }
 
 /**
  * Throws a UserError for a tokenizer whose merges start from characters. The message says that it cannot be `work`, a
- * participle such as "pruned".
+ * participle such as "extended".
  */
-export function refuseCharacters({ model, description }: TokenizerParts, work: string, hint: string): void {
+export function refuseCharacters({ model, description }: TokenizerParts, work: Message, hint: string): void {
   if (model.beginning === undefined) return;
   throw new UserError(
-    `"${description.path}" cannot be ${work}: it is not a byte-level tokenizer; its merges start from characters`,
+    phrase`"${description.path}" cannot be ${work}: it is not a byte-level tokenizer; its merges start from characters`,
     { hint },
   );
 }

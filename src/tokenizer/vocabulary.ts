@@ -276,7 +276,7 @@ export function checkSpecialTokens(specialTokens: readonly string[], compat: Com
     }
     if (compat !== "huggingface" && isSingleByte(special)) {
       throw usageError(
-        `special token ${quote(special)} is the spelling of a single byte in the vocabulary`,
+        `${quote(special)} cannot be a special token: the vocabulary already spells a single byte that way`,
         "choose a longer text that means nothing else in the corpus, such as <|endoftext|>",
       );
     }

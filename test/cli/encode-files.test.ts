@@ -17,7 +17,7 @@ test("shards are written, and none is written again", () => {
   expect(readdirSync(home).sort()).toEqual(["a.txt", "c.json", ...names]);
   expect(encode(...options).stderr).toEndWith("3 documents in 3 files, 3 of them from earlier runs\n");
   expect(encode(...options, "--append-token", "<|end|>").stderr).toInclude(
-    "belongs to a run with other options or inputs: the id of --append-token is none",
+    "belongs to a run whose options or inputs differ from those of this run: the id of --append-token is none",
   );
 });
 
@@ -33,7 +33,7 @@ test("parts of a plan are joined, and unchanged inputs are not encoded again", (
   expect(bpe(join, { cwd: home }).stderr).toStartWith('unchanged: "j.json" was made from the same inputs');
   const other = [...join, "--dtype", "uint32"];
   expect(run(...other).stderr).toInclude(
-    '"j.json" belongs to a run with other options or inputs: --dtype is uint16 in "j.json", but uint32 in this run',
+    '"j.json" belongs to a run whose options or inputs differ from those of this run: --dtype is uint16 in "j.json", but uint32 in this run',
   );
   expect(bpe([...other, "--if-changed"], { cwd: home }).stderr).toStartWith("joined 1 part");
   const refused = run("ids", "join", "p.json", "--plan", "plan.jsonl", "-o", "j.part");

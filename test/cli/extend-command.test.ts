@@ -174,7 +174,9 @@ describe("the base's own special tokens", () => {
     const { code, stderr } = run("by-cs336", corpus, "--extend", base, "-n", "+2", "--compat", "cs336");
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining("documents   end at x\n") });
     const named = run("named", corpus, "--extend", base, "-n", "+2", "--compat", "cs336", "-s", "x");
-    expect(named.stderr).toContain('special token "x" is the spelling of a single byte in the vocabulary');
+    expect(named.stderr).toContain(
+      '"x" cannot be a special token: the vocabulary already spells a single byte that way',
+    );
     const twice = run("twice", corpus, "--extend", base, "-n", "+2", "-s", "y!", "-s", "y!");
     expect(twice.stderr).toContain('special token "y!" is given twice');
   });

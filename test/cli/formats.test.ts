@@ -22,8 +22,7 @@ const otherIds = "(id 258 at position 0 is not|the id at position 0 is 258, but 
 const refusals: Readonly<Record<string, Refusals>> = {
   sentencepiece: {
     "train --extend": 'PATH/tokenizer.model" cannot be extended: it is not a byte-level tokenizer',
-    "train --like":
-      'PATH/tokenizer.model" cannot be imitated by a training: it is not a byte-level tokenizer',
+    "train --like": 'PATH/tokenizer.model" cannot be used with --like: it is not a byte-level tokenizer',
     "decode --tokenizer": otherIds,
     "ids check --tokenizer": otherIds,
     "prune <tokenizer>": 'PATH" has 40 tokens, so a size of 260 would remove none',
@@ -41,8 +40,8 @@ const refusals: Readonly<Record<string, Refusals>> = {
   gguf: { [others]: 'PATH" is a GGUF model' },
   image: {
     "train --extend": 'PATH" cannot be extended: it is an image of a tokenizer',
-    "prune <tokenizer>": 'PATH" cannot be pruned: it is an image of a tokenizer',
-    "truncate <tokenizer>": 'PATH" cannot be pruned: it is an image of a tokenizer',
+    "prune <tokenizer>": 'no tokens can be removed from "PATH": it is an image of a tokenizer',
+    "truncate <tokenizer>": 'no tokens can be removed from "PATH": it is an image of a tokenizer',
   },
 };
 /**

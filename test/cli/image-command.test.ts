@@ -47,7 +47,7 @@ test("bpe reads an image like the files, and refuses to change it", () => {
   expect(answers("read.image")).toEqual(answers(tokenizer));
   const refused = (...args: string[]) => bpe(args, { cwd: home }).stderr;
   expect(refused("prune", "read.image", "--text", "text.txt", "-n", "300", "-o", "pruned")).toContain(
-    '"read.image" cannot be pruned: it is an image of a tokenizer',
+    'no tokens can be removed from "read.image": it is an image of a tokenizer',
   );
   expect(refused("train", "text.txt", "--extend", "read.image", "-n", "9999", "-o", "extended")).toContain(
     "it is an image of a tokenizer",

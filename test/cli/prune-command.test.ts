@@ -390,7 +390,11 @@ describe("refusals", () => {
       { post_processor: { type: "New" } },
       "post-processor New is unknown",
     ],
-    ["padding by an id that no token has", { padding: { pad_id: 5000 } }, "padding uses the id 5000"],
+    [
+      "padding by an id that no token has",
+      { padding: { pad_id: 5000 } },
+      "padding has the id 5000, which no token has",
+    ],
     [
       "two tokens with one id",
       { model: { ...json.model, vocab: { ...vocab, zzzz: 300 } } },

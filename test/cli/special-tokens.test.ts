@@ -231,7 +231,10 @@ describe("--special-tokens", () => {
       [["twice"], '--special-tokens "twice", line 3: special token "<a>" is given twice'],
       [["a.txt", "-s", "<c>"], '--special-token: special token "<c>" is given twice'],
       [["a.txt", "--special-tokens", "a.txt"], '"a.txt", line 1: special token "<a>" is given twice'],
-      [["byte"], '"byte", line 2: special token "a" is the spelling of a single byte in the vocabulary'],
+      [
+        ["byte"],
+        '"byte", line 2: "a" cannot be a special token: the vocabulary already spells a single byte that way',
+      ],
       [["object.json"], 'is not a tokenizer.json: it has no "added_tokens"'],
       [["map.json"], 'is not a tokenizer.json: it has no "added_tokens"'],
       [["strings.json"], 'its "added_tokens[0].id" is "1"'],

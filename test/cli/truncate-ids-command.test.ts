@@ -205,7 +205,7 @@ describe("files of the trainers' formats, with their documents,", () => {
     refused(
       "ids.npy",
       "never.ds",
-      'is for input in the formats of training programs, but "ids.npy" is not in one of them',
+      'needs input in the format parquet, megatron, olmo, datatrove or llmc, but "ids.npy" has none of them',
       "--ids-format",
       "datatrove",
     );

@@ -605,8 +605,11 @@ describe("a file that was edited is named", () => {
 
 describe("what cannot be verified is refused by name", () => {
   const refusals: Record<string, readonly [change: (json: Json) => unknown, message: RegExp]> = {
-    "another format": [(json) => ({ ...json, format: 2 }), /has the format 2; this bpe reads 1/],
-    "no format": [({ format: _, ...json }) => json, /has the format of another program/],
+    "another format": [
+      (json) => ({ ...json, format: 2 }),
+      /has the format 2, but this version of bpe reads only the format 1/,
+    ],
+    "no format": [({ format: _, ...json }) => json, /has no "format", so bpe did not write it/],
     "another option": [
       (json) => ({ ...json, options: { ...json.options, dropout: 0.1 } }),
       /has the option "dropout", which this version of bpe does not know/,

@@ -119,7 +119,7 @@ test("a token that only a whole pretoken becomes is kept by its id, and refused 
   expect(longTokens(withAdded, 259)).toEqual(["ab", "xy", "zzz"]);
   const moved = tokenizerOf(["cd", "zzz", "ab", "abcd"], merges, true);
   expect(errorOf(() => longTokens(moved, 258)).message).toContain(
-    'no merge makes its token "zzz", and its ids do not follow',
+    'no merge makes the token "zzz", and the ids are not in the order of the merges',
   );
   expect(longTokens({ ...moved, ignoresMerges: false }, 257)).toEqual(["ab"]);
 });
@@ -149,7 +149,7 @@ test("anything but a truncation is refused, and the error says why", () => {
     'its merge 1 is "c" "d", not "a" "b"',
     'its merge 1 is "c" "d", not "a" "b"',
     'its merge 4 is "abcd" "a"',
-    'its token "zz" is used only for a whole pretoken, but not in ""',
+    'one of the two tokenizers uses the token "zz" only for a whole pretoken, but the other does not',
     "their added tokens differ",
     "the two tokenizers split or normalize text differently",
     "one of the two vocabularies lacks tokens for some bytes",

@@ -394,7 +394,7 @@ describe("shards that exist", () => {
     const before = filesIn(home);
     const refusal = async (asked: Asked = {}) => (await refusalOf(again(asked))).message;
     expect(await refusal({ append: true })).toMatch(
-      /c\.json" belongs to a run with other options or inputs: the id of --append-token is none in ".*c\.json", but \d+ in this run$/,
+      /c\.json" belongs to a run whose options or inputs differ from those of this run: the id of --append-token is none in ".*c\.json", but \d+ in this run$/,
     );
     // Omitting an option counts as changing it.
     const plain = JSON.parse(readFileSync(`${base}.json`, "utf8"));
@@ -434,14 +434,14 @@ describe("shards that exist", () => {
     const { base, again } = await made();
     truncateSync(`${base}_00001.idx`, 10);
     expect((await refusalOf(again())).message).toMatch(
-      /c_00001\.idx" has not the size that ".*c\.json" states$/,
+      /c_00001\.idx" does not have the size that ".*c\.json" states$/,
     );
     rmSync(`${base}_00000.bin`);
     expect((await refusalOf(again())).message).toMatch(/c_00000\.bin" is missing, but/);
     rmSync(`${base}.json`);
     writeFileSync(`${base}_00000.bin`, "");
     expect((await refusalOf(again())).message).toMatch(
-      /c_00000\.bin" exists, but ".*c\.json", which would say what made it, does not/,
+      /c_00000\.bin" exists already, and there is no ".*c\.json" that says how it was made, so it is not overwritten/,
     );
   });
 

@@ -207,7 +207,9 @@ describe("parts of a plan", () => {
       `the id of --append-token is ${specialTokenId(parts, separator)} in "p5.json", but none in "p1.json"`,
     );
     await encodePart([slices[1]![0]!, slices[1]![2]!], join(home, "p4"), {});
-    expect(await refusal(pathsOf(0, 4))).toBe('"p4.json" has line 5 of the plan after line 3');
+    expect(await refusal(pathsOf(0, 4))).toBe(
+      '"p4.json" has line 5 of the plan right after line 3: the lines of a part must be consecutive and in order',
+    );
     put(home, "plan.jsonl", lines.slice(0, -1).join(""));
     expect(await refusal(all)).toMatch(
       /^"p2\.json" contains bytes .* of "b\.txt", but no line of "plan\.jsonl" does$/,
@@ -246,7 +248,7 @@ describe("parts of a plan", () => {
     expect(await refusal(all)).toStartWith('"p1.json" is not the manifest of a part: ');
     writeFileSync(all[1]!, JSON.stringify(manifest));
     truncateSync(join(home, "p1_00000.part"), 10);
-    expect(await refusal(all)).toBe('"p1_00000.part" has not the size that "p1.json" states');
+    expect(await refusal(all)).toBe('"p1_00000.part" does not have the size that "p1.json" states');
     rmSync(join(home, "p1_00000.part"));
     expect(await refusal(all)).toBe('"p1_00000.part" is missing, but "p1.json" lists it');
     expect(filesIn(home, "joined")).toEqual([]);

@@ -118,7 +118,7 @@ describe("a file of ranks", () => {
   test("that is unknown needs its pattern", async () => {
     const path = put(scratch(), "tokenizer.model", ranks);
     await expect(Tokenizer.load(path)).rejects.toMatchObject({
-      message: `"${path}" is a rank file, which does not contain its pattern, and it is not that of a known tokenizer`,
+      message: `"${path}" is a rank file of an unknown tokenizer, and rank files do not contain the pattern`,
       hint: `give the pattern, e.g. pattern cl100k, and each special token, e.g. specialTokens { "<|endoftext|>": 100257 }`,
       exitCode: 2,
     });
@@ -454,7 +454,7 @@ describe("training.json next to a file of ranks", () => {
   test("that is not ours, or belongs to other files, is ignored", async () => {
     for (const record of [null, 7, [], { epochs: 3 }, { files: ["other"], options: { pattern } }]) {
       await expect(Tokenizer.load(withRecord(record))).rejects.toThrow(
-        "is a rank file, which does not contain its pattern",
+        "is a rank file of an unknown tokenizer",
       );
     }
     expect(

@@ -426,7 +426,7 @@ test("an array whose memory was transferred is refused, not treated as empty", (
     () => TextTokenizer.from(gone(new Uint8Array(3))),
   ];
   for (const call of calls)
-    expect(errorOf(call).message).toContain("is detached: its buffer was transferred");
+    expect(errorOf(call).message).toContain("is a detached array: its buffer was transferred");
   expect(tokenizer.encode(new Uint8Array(0))).toHaveLength(0);
 });
 

@@ -82,7 +82,7 @@ describe("encode", () => {
     const wrong = bpe(["encode", corpus, "--tokenizer", large, "-o", output, "--dtype", "uint16"]);
     expect(wrong.code).toBe(1);
     expect(wrong.stderr).toMatch(
-      /id 70000 at position \d+ does not fit uint16, whose largest is 65535\nhint: leave out --dtype/,
+      /the id 70000 at position \d+ does not fit into uint16, whose largest number is 65535\nhint: leave out --dtype/,
     );
   });
 

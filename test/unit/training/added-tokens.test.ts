@@ -218,11 +218,14 @@ describe("tokens for a tokenizer without a corpus", () => {
     [{ seedTokens: ["a"] }, "already has all tokens that were given"],
     [{ seedTokens: ["new york"] }, 'the pattern splits it into "new" " york"'],
     [{ seedTokens: ["a<|end|>"] }, 'the special token "<|end|>" splits it'],
-    [{ specialTokens: ["a"] }, 'special token "a" is the spelling of a single byte in the vocabulary'],
+    [
+      { specialTokens: ["a"] },
+      '"a" cannot be a special token: the vocabulary already spells a single byte that way',
+    ],
     [{ specialTokens: ["<|x|>"], textField: "a" }, "textField needs vocabSize"],
     [{ specialTokens: ["<|x|>"], texts: ["a"] }, "vocabSize is missing"],
     [{ rename: { x: "y" } }, '"x" cannot be renamed: the base has no such special token'],
-    [{ rename: { "<|end|>": "a" } }, 'special token "a" is the spelling of a single byte'],
+    [{ rename: { "<|end|>": "a" } }, '"a" cannot be a special token'],
     [{ rename: { "<|end|>": "<|x|>" }, specialTokens: ["<|x|>"] }, "already has all tokens that were given"],
   ];
   test("the hint for a seed token that the pattern cuts does not offer another pattern", async () => {
