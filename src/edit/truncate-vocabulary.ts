@@ -163,7 +163,9 @@ function checkFirst(
     refuse(
       others[i] === undefined
         ? `it lacks the merge ${shown(first[i]!)}`
-        : `its merge ${i + 1} is ${shown(others[i]!)}${first[i] === undefined ? "" : `, not ${shown(first[i]!)}`}`,
+        : first[i] === undefined
+          ? `only one of the two tokenizers has the merge ${shown(others[i]!)}`
+          : `its merge ${i + 1} is ${shown(others[i]!)}, not ${shown(first[i]!)}`,
     );
   }
   checkWholes(big, small, refuse);

@@ -30,7 +30,7 @@ import * as sharedOptions from "./shared-options.ts";
 /** For options that cannot be combined with `--extend`, because the base determines what they set. */
 const fixedByBase: optionTables.Exclusion = {
   other: "extend",
-  why: "the tokenizer to extend sets this",
+  why: "the tokenizer to extend has its own setting",
 };
 const languagesFirst = {
   other: "language",

@@ -148,7 +148,7 @@ test("anything but a truncation is refused, and the error says why", () => {
   ]).toEqual([
     'its merge 1 is "c" "d", not "a" "b"',
     'its merge 1 is "c" "d", not "a" "b"',
-    'its merge 4 is "abcd" "a"',
+    'only one of the two tokenizers has the merge "abcd" "a"',
     'one of the two tokenizers uses the token "zz" only for a whole pretoken, but the other does not',
     "their added tokens differ",
     "the two tokenizers split or normalize text differently",
