@@ -245,7 +245,7 @@ describe("refusals, which write nothing", () => {
     another pattern | ids.npy --from cs336 --to other-cut/300 | the two tokenizers split or normalize text differently
     other special tokens | ids.npy --from cs336 --to fewer | their added tokens differ
     tokens in another order | ids.npy --from cs336 --to pruned | "pruned/tokenizer.json" is not a truncated form of "cs336/tokenizer.json": its merge
-    the larger for the smaller | ids.npy --from cs336-cut/300 --to cs336 | its merge 43 is
+    the larger for the smaller | ids.npy --from cs336-cut/300 --to cs336 | only one of the two tokenizers has the merge
     give the tokenizer that the ids were made with | wrong.txt --from cs336 --to cs336-cut/300 | is 700…, but must be from 0 to 699
     a file that is not a tokenizer | ids.npy --from cs336 --to ids.npy | is not a tokenizer of a known kind
     a damaged file | odd.bin --from cs336 --to cs336-cut/300 | not a multiple of 2, the size of a uint16 id
