@@ -53,7 +53,7 @@ export async function inspectStreams(
     const isSeen = inputs.filter(({ isStream }) => isStream).length < 2;
     throw usageError(
       phrase`${asOption("text-field", `"${options.textField}"`)} does not apply: ${isSeen ? "all inputs are plain text" : "no input has fields (bpe detects the format of the first pipe only)"}`,
-      phrase`leave it out; if the inputs are JSON lines or Parquet, state their format: ${asOption("input-format", "jsonl")} or parquet`,
+      phrase`leave out ${asOption("text-field")}; if the inputs are JSON lines or Parquet, state their format: ${asOption("input-format", "jsonl")} or parquet`,
     );
   }
   return { ...found, inputs };

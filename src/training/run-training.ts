@@ -103,7 +103,7 @@ export async function runTraining(
     const name = asOption("vocab-size");
     throw usageError(
       phrase`${name} is missing`,
-      phrase`to learn 8,192 tokens from the corpus, add ${messages.withValue(name, "+8k")}`,
+      phrase`to learn 8,192 tokens from the corpus, add ${messages.withValue(name, "+8k")}; to learn none, leave out the corpus`,
     );
   }
 

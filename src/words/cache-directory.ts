@@ -311,7 +311,7 @@ export class CacheDirectory {
     }
     if (sizeBytes > limitBytes) {
       this.warn(
-        phrase`the cache "${this.path}" stays larger than ${asOption("cache-limit")}: the entries that this run needs have ${groupDigits(sizeBytes)} bytes; to keep them, raise ${asOption("cache-limit")}`,
+        phrase`the cache "${this.path}" stays larger than ${groupDigits(limitBytes)} bytes (${asOption("cache-limit")}): the entries that this run needs have ${groupDigits(sizeBytes)} bytes; to keep them, raise ${asOption("cache-limit")}`,
       );
     }
   }
