@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include "instance.h"
 
-static const char unspelled[] = "no offsets for this text: its tokens decode to a different text";
+static const char unspelled[] = "no offsets: the tokens of this text do not decode to it";
 
 /* Writes the starts and bytes of all tokens, and which ids are of added tokens, into the memory of the text module. */
 const char *set_up_tokens(Instance *instance, const Image *image) {
