@@ -323,7 +323,10 @@ export class RangeReader {
 }
 
 function longPretokenError(keptBytes: number, place: string): UserError {
-  return new UserError(`the pattern does not split ${groupDigits(keptBytes)} bytes of text ${place}`, {
-    hint: phrase`check that this is text; if it is, divide it into shorter documents, or train with a ${asOption("pattern")} that splits it`,
-  });
+  return new UserError(
+    `the pattern takes ${groupDigits(keptBytes)} bytes of text ${place} as one word, too long to be read`,
+    {
+      hint: phrase`check that this is text; if it is, divide it into shorter documents, or train with a ${asOption("pattern")} that splits it`,
+    },
+  );
 }
