@@ -72,9 +72,9 @@ test("a format is named only if neither a plan nor kept fields determine it", ()
     `${sequence} make a plan with --input-format text`,
   );
   const without = "leave out --keep-field; if the file has records,";
-  expect(encode("a.txt", "--keep-field", "id")).toBe(`${without} name their format: --input-format`);
+  expect(encode("a.txt", "--keep-field", "id")).toBe(`${without} name their format: --input-format NAME`);
   expect(encodePlan("a.txt", [], "--keep-field", "id")).toBe(
-    `${without} make a plan with their format: bpe plan --input-format`,
+    `${without} make a plan with their format: bpe plan --input-format NAME`,
   );
 });
 
