@@ -232,7 +232,12 @@ describe("refusals", () => {
   for (const [name, args, code, message] of [
     ["more tokens than there are", ["-n", String(size)], 1, "would remove none"],
     ["fewer than bytes and special tokens", ["-n", "300,259"], 1, "260 of its tokens cannot be removed"],
-    ["a size beyond another", ["-n", "+20"], 2, "--vocab-size +20 would add tokens, but truncate only removes tokens"],
+    [
+      "a size beyond another",
+      ["-n", "+20"],
+      2,
+      "--vocab-size +20 would add tokens, but truncate only removes tokens",
+    ],
     ["a size twice", ["-n", "300,400,300"], 2, "--vocab-size has the size 300 twice"],
   ] as const) {
     test(name, () => {
