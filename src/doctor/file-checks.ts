@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { tokenizerFiles } from "#formats";
 import { UserError } from "#runtime";
-import { fingerprints, firstDifference, probe, type TokenizerParts } from "#tokenizer";
+import { fingerprints, firstDifference, probe, type TokenizerParts, type tokenizers } from "#tokenizer";
 import { type Finding, finding } from "./checks.ts";
 import { convertCommand } from "./fixing-commands.ts";
 import type { Loaded, Subject } from "./subject.ts";
@@ -39,19 +39,18 @@ export async function checkFiles(
 }
 
 /**
- * Loads the tokenizer of a file. A JSON file other than vocab.json states its pattern, normal form and prefix space.
- * For any other file, those of `first` are used. Returns the reason if the file cannot be loaded.
+ * Loads the tokenizer of a file. Those of vocab.json and of rank files get the pattern, normal form and prefix space of
+ * `first`; other files state their own. Returns the reason if the file cannot be loaded.
  */
 async function loadLike(path: string, first: TokenizerParts): Promise<TokenizerParts | string> {
   const { patternName: name, patternSources: sources } = first.description;
+  const { pattern, normalization, addsPrefixSpace } = first;
+  const load = (options: tokenizers.LoadOptions) => tokenizerFiles.load(path, options);
   try {
-    const isSaid = /\.json$/.test(path) && basename(path) !== "vocab.json";
-    const parts = await tokenizerFiles
-      .load(path, isSaid ? {} : { pattern: { name, sources, compiled: first.pattern } })
-      .catch(() => tokenizerFiles.load(path, {}));
-    if (isSaid) return parts;
-    const { pattern, normalization, addsPrefixSpace } = first;
-    return { ...parts, pattern, normalization, addsPrefixSpace };
+    if (/\.json$/.test(path) && basename(path) !== "vocab.json") return await load({});
+    // A file that states its own pattern refuses another one.
+    const parts = await load({ pattern: { name, sources, compiled: pattern } }).catch(() => null);
+    return parts === null ? await load({}) : { ...parts, pattern, normalization, addsPrefixSpace };
   } catch (error) {
     if (error instanceof UserError) return error.message;
     throw error;

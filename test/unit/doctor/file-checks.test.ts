@@ -16,7 +16,10 @@ async function finish(path: string) {
   return finishCharacters(path, parts, derivation.derive(parts));
 }
 
-test("if files with merges of characters disagree, the proposed command converts the first of them", async () => {
+type Root = { model: { vocab: Record<string, number> }; normalizer: object };
+
+/** Checks a tokenizer.model, and a tokenizer.json of the same tokenizer that `change` changes. */
+async function checkBoth(change: (root: Root) => void) {
   const directory = scratch();
   const [model, json] = ["tokenizer.model", "tokenizer.json"].map((name) => join(directory, name));
   writeFileSync(model!, modelOf(cases[2]!));
@@ -24,14 +27,31 @@ test("if files with merges of characters disagree, the proposed command converts
     .writing!.files(await finish(model!))
     .find(({ name }) => name === "tokenizer.json")!;
   const root = JSON.parse(Buffer.concat(Array.from(file.chunks(), (chunk) => chunk.slice())).toString());
-  const [a, b] = Object.keys(root.model.vocab).filter((token) => /^[a-z]$/.test(token));
-  const { vocab } = root.model;
-  [vocab[a!], vocab[b!]] = [vocab[b!], vocab[a!]];
+  change(root);
   writeFileSync(json!, JSON.stringify(root));
   const parts = await tokenizerFiles.load(json!);
   const loaded = { parts, encode: fingerprints.shortEncoder(parts) };
-  const [found, ...others] = await checkFiles({ path: directory, isDirectory: true }, loaded);
-  expect(others).toEqual([]);
-  expect(found).toMatchObject({ check: "files-disagree", command: convertCommand(json!) });
-  expect(await finish(json!)).toMatchObject({ characters: { jsonObstacle: null } });
+  return { json: json!, found: await checkFiles({ path: directory, isDirectory: true }, loaded) };
+}
+
+test("if files with merges of characters disagree, the proposed command converts the first of them", async () => {
+  const { json, found } = await checkBoth(({ model: { vocab } }) => {
+    const [a, b] = Object.keys(vocab).filter((token) => /^[a-z]$/.test(token));
+    [vocab[a!], vocab[b!]] = [vocab[b!], vocab[a!]];
+  });
+  expect(found).toEqual([
+    expect.objectContaining({ check: "files-disagree", command: convertCommand(json) }),
+  ]);
+  expect(await finish(json)).toMatchObject({ characters: { jsonObstacle: null } });
+});
+
+test("a tokenizer.model is compared with its own normal form, not that of the first file", async () => {
+  expect((await checkBoth(() => {})).found).toEqual([]);
+  const { found } = await checkBoth((root) => {
+    const replacing = { type: "Replace", pattern: { String: " " }, content: "▁" };
+    const prepending = { type: "Prepend", prepend: "▁" };
+    const hasPrefix = JSON.stringify(root.normalizer).includes("Prepend");
+    root.normalizer = hasPrefix ? replacing : { type: "Sequence", normalizers: [prepending, replacing] };
+  });
+  expect(found).toEqual([expect.objectContaining({ check: "files-disagree" })]);
 });
