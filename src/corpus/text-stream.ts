@@ -419,9 +419,7 @@ export class JsonLinesStream implements ByteStream {
     }
     if (now === state.end) throw this.error("is the last of the array, but more follows the array");
     if (now !== state.after) throw this.error("is not a JSON object", now);
-    throw this.error(
-      isArray ? "is followed by neither a comma nor ]" : "is followed by neither white space nor {",
-    );
+    throw this.error(isArray ? "is followed by neither a comma nor ]" : "is not followed by white space");
   }
 
   private end(): void {

@@ -109,11 +109,8 @@ const names = {
 /** Fields that may be 0. */
 const mayBeZero = new Set<keyof Shape>(["gated", "sharedFfn", "denseLayers", "window", "fullLayers", "tied"]);
 const mayBeOne = new Set<keyof Shape>(["gated", "tied"]);
-/**
- * The largest number accepted. The numbers of models are smaller, except for the context of a few. It is small enough
- * that products are exact enough to show.
- */
-const largest = 10_000_000;
+/** The largest number accepted. The numbers of models are smaller, and products of such numbers are exact enough to show. */
+const largest = 100_000_000;
 
 /**
  * Combines the values of an option into a shape; later values take precedence. Each value is a list of NAME=N, or the

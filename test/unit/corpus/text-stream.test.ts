@@ -97,7 +97,7 @@ test("errors around the records are reported with the number of the record", asy
     ['[{"a":1},{"a":2},5]', "record 3 is not a JSON object"],
     ["[[]]", "record 1 is not a JSON object"],
     ['[{"a":1} {"a":2}]', "record 1 is followed by neither a comma nor ]"],
-    ['{"a":1}{"a":2}', "record 1 is followed by neither white space nor {"],
+    ['{"a":1}{"a":2}', "record 1 is not followed by white space"],
     ['[{"a":1}] x', "record 1 is the last of the array, but more follows the array"],
     ['[{"a":"line\nfeed"}]', "record 1 is not valid JSON"],
     ["text", "record 1 is not a JSON object"],

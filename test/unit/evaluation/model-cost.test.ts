@@ -231,11 +231,11 @@ describe("a list", () => {
     ["d=4,layer=2", '--model: unknown name "layer"'],
     ["d=4,constructor=2", '--model: unknown name "constructor"'],
     ["d=4,,layers=2", '--model: unknown name ""'],
-    ["d=4k,layers=2", '--model: d is "4k", not a whole number from 1 to 10,000,000'],
+    ["d=4k,layers=2", '--model: d is "4k", not a whole number from 1 to 100,000,000'],
     ["d,layers=2", '--model: d is "", not a whole number'],
     ["d=4,layers=2,tied=2", '--model: tied is "2", not a whole number from 0 to 1'],
     ["d=4,layers=2,ffn=0", '--model: ffn is "0", not a whole number from 1'],
-    ["d=4,layers=20000000", '--model: layers is "20000000", not a whole number from 1'],
+    ["d=4,layers=200000000", '--model: layers is "200000000", not a whole number from 1'],
     ["d=4,layers=2,experts=4", "--model: experts=4 needs experts_per_token"],
     ["d=4,layers=2,shared_ffn=4", "--model: expert_ffn, shared_ffn and dense_layers need experts"],
     [
