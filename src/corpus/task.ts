@@ -19,7 +19,7 @@ export type RangeTask = Range & { readonly kind: "range"; readonly endsInput: bo
 export type ChunkTask = Range & {
   readonly kind: "chunk";
   readonly endsInput: boolean;
-  /** Bytes [startByte, endByte) of the text and, if the chunk ends inside a document, a few bytes that follow. */
+  /** Bytes [startByte, endByte) of the text and, if `endsInside`, a few bytes that follow. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Whether the range continues in the next task, which must go to the same thread. */
   readonly continues: boolean;
@@ -123,14 +123,12 @@ async function* planPages(
 /** The target size of a chunk: its words are counted in about 10 ms. */
 const defaultChunkSizeBytes = scaled(1 << 20, 64);
 const defaultProbeSizeBytes = scaled(1 << 16, 16);
-/**
- * How many following bytes a chunk contains, at most, if it ends inside a document: one character, and some to spare.
- */
+/** How many following bytes a chunk contains, at most, if `endsInside`: one character, and some to spare. */
 const lookaheadBytes = 8;
 
 /**
- * A pool of the buffers of finished chunks. They are reused, because using fresh memory costs more than reading into
- * it.
+ * A pool of the buffers of finished chunks. They are reused, because the first access to newly allocated memory costs
+ * more than the read itself.
  */
 export class ChunkBuffers {
   private free: ArrayBuffer[] = [];

@@ -106,7 +106,10 @@ type IdsResult = results.Run & {
   readonly options: Omit<trainingRecords.Ids["options"], "alphabetSize" | "vocabSize">;
 };
 
-/** Writes `merges.txt` over ids, the record, and, if possible, a `tokenizer.json` over characters. */
+/**
+ * Writes `merges.txt` over ids, the record and, unless `charactersObstacle` gives a reason not to, a `tokenizer.json`
+ * in which a character represents each symbol.
+ */
 export async function writeIds(path: string, result: IdsResult, guard: stagedFile.Guard) {
   const { trained, inputs, options } = result;
   const { merges, documentCounts, symbolCount, tokenCount } = trained;

@@ -299,14 +299,14 @@ class LogFile {
   }
 
   /**
-   * Writes lines. If that fails, the work continues. Only the first failure is reported, but later lines are tried
-   * again, because a full disk may get free space.
+   * Writes lines. If that fails, they are lost, and the work continues. Only the first failure is reported, but later
+   * lines are still attempted, because a full disk may get free space.
    */
   private write(text: string): void {
     if (this.isRefused) return;
     try {
-      // The file is not open yet if the run ends early, because of a mistake of the user or because this file cannot be
-      // opened.
+      // The file is not open yet if the run fails before `openLog`, e.g. because of a mistake in the arguments. If it
+      // cannot be opened now, nothing is logged.
       this.open();
     } catch {
       return;

@@ -51,7 +51,10 @@ export function serveCrashes(fail: (error: unknown) => number): void {
   process.on("unhandledRejection", end);
 }
 
-/** Whether the run was started with SIGHUP ignored, as by nohup, so that it continues when the terminal is closed. */
+/**
+ * Whether the run was started with SIGHUP ignored, as by nohup, so that it continues when the terminal is closed. Only
+ * Linux tells this; elsewhere, returns false.
+ */
 function isHangupIgnored(): boolean {
   if (isWindows) return false;
   try {

@@ -265,9 +265,9 @@ const ownSeparators = ({ specialTokensAsText }: AskedCutting, { recorded }: Foun
     : (recorded?.specialTokens ?? []).filter((text) => !recorded!.reservedTokens.includes(text));
 
 /**
- * Returns how to cut text for a base. Documents end at the special tokens that ended them in the base's training, and
- * at the requested ones. If none are requested, and word counts state their options, documents end only at the special
- * tokens among these.
+ * Returns how to cut text for a base. If no special tokens are requested, and word counts state their options,
+ * documents end only at the special tokens that these options list. Otherwise they end at the requested ones, and at
+ * those that ended documents in the base's training.
  */
 function cuttingOfBase(
   asked: RequestedTraining,

@@ -36,8 +36,8 @@ const fewWords = scaled(2048, 5);
 const insertionMax = scaled(16, 2);
 
 /**
- * The memory in bytes for each word that the sort by counts (tsv.ts) needs in addition to the table: two arrays of
- * indices and two of numbers.
+ * The memory in bytes for each word that the sort by counts (`stableByFallingCount` in tsv.ts) needs in addition to the
+ * table: the indices and counts of the words, and a second copy of both.
  */
 export const sortBytesPerWord = 24;
 
@@ -148,7 +148,8 @@ function sortRange(words: KeyedWords, first: number, end: number): void {
         loadKeys(words, equalFirst, equalEnd, depth + keyBytes);
         pending.push({ first: equalFirst, end: equalEnd, depth: depth + keyBytes });
       }
-      // The larger side is pushed, so at each depth at most log2(range size) ranges are pending.
+      // The larger side is pushed, so at each depth at most log2(range size) sides are pending. There may be more
+      // ranges of equal keys, which wait below the larger sides.
       if (equalFirst - first > end - equalEnd) {
         pending.push({ first, end: equalFirst, depth });
         first = equalEnd;

@@ -12,25 +12,25 @@ import { characterAfter, characterBefore, isWhiteSpace, sizeOf } from "./utf8";
  *   - An added token covers the text that it matched, and the white space that it strips.
  *   - A space that was inserted before a section has no bytes in the text.
  *   - A mark (U+2581, encode/first-characters.ts), three bytes in the text, is one space in a token.
- *   - If a token ends inside a stretch that normalization changed, its end is mapped to the original in proportion.
+ *   - A stretch that normalization changed has its length in the text. An end inside it is mapped in proportion.
  *
  * In *characters*, as HF defines them, a token covers each character of which it has at least one byte. Spaces that the
  * post-processor trims are not covered.
  *
- * How they are computed: if the vocabulary has every byte, the ids spell the normalized text exactly (sections.ts).
- * Here, added tokens are part of the normalized text, and inserted spaces are not. So a token's position in the
- * normalized text is the sum of the sizes of the tokens before it. The difference between this position and that in the
- * text changes only at a noted event.
+ * How they are computed: by the *normalized text*, this file means the text after normalization, with added tokens but
+ * without inserted spaces. Callers make sure that the vocabulary has every byte, so the tokens cover all of it, and a
+ * token's position in it is the sum of the sizes of the tokens before. The difference between this position and that in
+ * the text changes only at `change` events.
  *
  * These arrays follow the tables of decode.ts, and are laid out for each text:
  *
  *   ARRAY    TYPE     LENGTH        MEANING
  *   notes    u32[4]   noteCount     the events of the text (sections.ts), except `text` and `end`: the kind and three
- *                                   numbers. In all but `change` events, the host has replaced the last number by the
+ *                                   numbers. In all but `change` events, the host has replaced the third number by the
  *                                   number of ids before the event. `endOffsets` replaces the notes by u32[2] for each
  *                                   change: its start and end in the text
  *   starts   u32      idCount + 1   the start of each token in bytes, and the end of the last one
- *   spans    u32[2]   idsMax        (decode.ts) the start and end of each token of the last call
+ *   spans    u32[2]   idsMax        the start and end of each token of the last `placeIds` (idsMax: decode.ts)
  *   text     u8       byteCount     the text, or its beginning
  */
 let notes: usize = 0;
@@ -182,7 +182,8 @@ function passToken(id: u32): bool {
 const space: u32 = 0x20;
 
 /**
- * Returns the position in the text after bytes [from, to) of a token. A space of the token may be a mark in the text.
+ * Returns `position`, moved past bytes [from, to) of a token. A space of the token may be a mark in the text. (Models
+ * with marks do not normalize, so `position` is one in the text, too.)
  */
 function endInText(from: usize, to: usize): u32 {
   let at = position;
@@ -251,9 +252,9 @@ let spacesBefore: u32 = 0;
 let spacesAfter: u32 = 0;
 
 /**
- * Counts the spaces at both ends of [from, to). With `isText`, these are bytes of the text or of an added token, and
- * all white space and `spelledSpace` count. Otherwise they are the bytes of an ordinary token, and only 0x20 counts,
- * because HF spells other white space, such as tabs, as letters.
+ * Counts the spaces at both ends of [from, to). If `isText`, the bytes are those of the text or of an added token; any
+ * white space counts as a space, and so does `spelledSpace`. Otherwise the bytes are those of an ordinary token, and
+ * only 0x20 counts, because HF spells other white space, such as tabs, as letters.
  */
 function countSpaces(from: usize, to: usize, isText: bool): void {
   spacesBefore = spacesAfter = 0;

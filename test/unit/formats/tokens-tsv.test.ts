@@ -92,10 +92,10 @@ test("the table is written on request, or by default if it cannot exceed 1 MB", 
     tokensTsvFiles(isWanted, of, tokenCounts);
   const names = (...args: Parameters<typeof filesOf>) => filesOf(...args).map(({ name }) => name);
   expect([names(true), names(false), names(undefined)]).toEqual([["tokens.tsv"], [], ["tokens.tsv"]]);
-  // A long special token fills the table. Its bytes are escaped, so each of them takes more than one byte of the table.
+  // A long special token fills the table. In byte-to-character form, each of its bytes takes two bytes of the table.
   const filled = (length: number) =>
     vocabularies.build({ merges: vocabulary, specialTokens: ["\u0080".repeat(length)], compat: "cs336" });
-  // U+0080 is two bytes in UTF-8, and each of them may be written as two bytes.
+  // U+0080 is two bytes in UTF-8, so it takes four bytes of the table.
   const room = 1e6 - tokensTsvBytesMax(filled(100_000), tokenCounts);
   const length = 100_000 + Math.ceil(room / 4) - 1;
   expect([names(undefined, filled(length)), names(undefined, filled(length + 1))]).toEqual([

@@ -5,7 +5,10 @@ import * as kernels from "../../../src/runtime/kernel.ts";
 const cellCount = 100_000_000;
 const threadCount = 64;
 
-/** The plan of a text that is too large for a test. Its regions are planned, but only the region `parts` is written. */
+/**
+ * The plan of a text that is too large for a test. The kernel lays out its regions (merge-regions.ts) for it, but
+ * `startText` writes only one of them: `parts`, the parts of the text for the threads.
+ */
 const plan: MergePlan = {
   ...{ first: 0, end: 1, wordCount: 1, firstStart: 0, positionCount: cellCount, positionBytes: 1, cellCount },
   ...{ firstByte: 0, idLimit: 0, memoryCount: 1, memoryIndex: 0, cellCountOfAll: cellCount },
