@@ -19,7 +19,8 @@ IMAGE_NAME = "tokenizer.image"
 #: The size limit of an image, and of the files that it is made of.
 _BYTES_MAX = (1 << 32) - 1
 _CHUNK_BYTES = 1 << 20
-#: Flags for opening a file without waiting, even if it is a pipe or a terminal.
+#: Flags for opening a path that may be a pipe or a terminal: do not wait for a writer of the pipe, and do not make
+#: the terminal the controlling one.
 _AT_ONCE = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 _HEAD = struct.Struct("<8s2I16s6I18I")
 _VERSION = 8
@@ -66,7 +67,8 @@ class Image:
         return bool(self._flags[0] & (_LEAVES_OUT_SPACE | _LEAVES_OUT_SPACES))
 
     def leading_bytes(self, first_id: int, data: bytes) -> int:
-        """Returns how many bytes decoding removes from the start of a text."""
+        """Returns how many bytes decoding removes from the start of `data`, the bytes of ids of which `first_id` is the
+        first. Call it only if `leaves_out_spaces`."""
         if self._flags[0] & _LEAVES_OUT_SPACE:
             return int(data[:1] == b" ")
         if self.vocabulary.is_added(first_id):

@@ -151,9 +151,9 @@ export function readCharacterDecoder(
 export type Leading = "kept" | "one" | "first token";
 
 /**
- * If `leading` is "first token", refuses each token that has a space, or a mark after another character, and each added
- * token that has a mark. HF's Metaspace decoder changes such tokens at the start of a text in a way that `leading` does
- * not describe.
+ * If `leading` is "first token", refuses a tokenizer with tokens that HF's Metaspace decoder changes only at the start
+ * of a text, but not as `leading` says: tokens with a space, tokens in which a mark follows some other character, and
+ * added tokens with a mark.
  */
 export function checkLeading(
   leading: Leading,
@@ -211,8 +211,8 @@ export function assembleCharacterModel(
     idMax: vocab.idMax,
     beginning: {
       characters: charactersIn(vocab),
-      // `isFused` is also set if unknown characters are dropped, because it prevents cuts next to them. Dropping a
-      // character makes its neighbours adjacent, so a cut there may change ids.
+      // If unknown characters are dropped, their neighbours become adjacent, so a cut next to such a character may
+      // change ids. The kernel makes no such cut if `isFused` is set, so it is set in this case, too.
       unknown: byteFallback
         ? null
         : { id: unknownId ?? encodingModels.droppedByte, isFused: fusesUnknown || unknownId === undefined },
@@ -267,9 +267,9 @@ function charactersIn(vocab: TokenIds): encodingModels.PackedTokens {
 }
 
 /**
- * Returns a pattern that cuts a text where HF does. If HF does not cut, the pattern cuts only where no merge crosses,
- * so that no id changes. If `longestRun` is more than 1, runs of 2 to `longestRun` marks are tokens that no other merge
- * uses, and the pattern cuts them out.
+ * Returns a pattern that cuts a text where HF does. If HF does not cut texts at all, the pattern cuts only where no
+ * merge crosses, so that no id changes. `longestRun` may be more than 1 only if each run of 2 to `longestRun` marks is
+ * a token that merges into nothing but longer runs; the pattern then makes each such run a pretoken.
  */
 export function cuttingSource(
   { vocab, merges }: ScannedModel,
@@ -301,8 +301,8 @@ const spellSet = (codePoints: readonly number[]) =>
   codePoints.map((codePoint) => `\\x{${codePoint.toString(16)}}`).join("");
 
 /**
- * Looks at the merges whose right token begins with `beginning`, the UTF-8 of a character. Returns the last character
- * of each of their left tokens, unless it is that same character.
+ * Returns the characters after which a merge may join the character C with the UTF-8 `beginning`: the last character
+ * of the left token of each merge whose right token begins with C. Leaves out C itself.
  */
 function crossedAt(
   vocab: TokenIds,

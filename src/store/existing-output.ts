@@ -88,7 +88,10 @@ function listedNames(path: string): Set<string> {
   ]);
 }
 
-/** Whether the file begins like an image of a tokenizer, and so belongs to the result or to one of its sizes. */
+/**
+ * Whether the file begins like an image of a tokenizer. If so, it belongs to the result, or to a smaller vocabulary in
+ * a subdirectory of the result.
+ */
 function isImage(path: string): boolean {
   try {
     const fd = trustedFiles.open(path);
@@ -223,15 +226,18 @@ const stamp = (time: Date) =>
   Number.isNaN(time.getTime()) ? "" : time.toISOString().replaceAll(/[-:]|\.\d+/g, "");
 
 /**
- * Returns the mark in a hidden name (output-lock.ts): a hash of the result's record. It distinguishes a former result
- * from its replacement, because no two records are equal: each has its own times.
+ * Returns MARK of the hidden name `….keep-MARK` (output-lock.ts) for the result at `path`: a hash of its record. It
+ * distinguishes a former result from its replacement, because no two records are equal: each has its own times.
  */
 export function recordMark(path: string): string {
   const bytes = trustedFiles.readTrusted(join(path, recordedFiles.recordName));
   return host.xxHash64(bytes).toString(16).padStart(16, "0").slice(0, 8);
 }
 
-/** Whether a result is the former result for which its hidden name was made. */
+/**
+ * Whether the result at a hidden path `….keep-MARK` is the former one, of whose record MARK is the hash. Before the
+ * exchange, the new result is there.
+ */
 export function isMarked(path: string): boolean {
   try {
     return basename(path).endsWith(`.keep-${recordMark(path)}`);

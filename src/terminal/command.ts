@@ -23,13 +23,13 @@ export type Command = {
   /** More sentences about the command. */
   readonly details?: string;
   /**
-   * Whether the command reads standard input if no file is named and standard input is a pipe or a file. With `to
-   * refuse`, the command has an error of its own for it.
+   * Whether the command reads standard input if no file is named and standard input is a pipe or a file.
+   * `to refuse`: the command gets standard input in this case, too, but fails with an error of its own.
    */
   readonly readsPipe?: boolean | "to refuse";
   /** Options that take the place of files: with one of them, no file is required, and no pipe is read. */
   readonly filesFrom?: readonly string[];
-  /** The options. Those of a topic are in the order of help. */
+  /** The options. Help lists those of a topic in this order. */
   readonly options: optionTables.Options;
   /**
    * Examples for help, of which the first is the simplest. A topic of help shows those examples that use one of the

@@ -132,8 +132,8 @@ export class TextSections {
   }
 
   /**
-   * Returns the normalized form of `text`, the first bytes after a safe cut. The scanner reads them before it can
-   * settle the pretoken before the cut. The result is valid until the next call, which must be `open`.
+   * Returns the normalized form of `text`, the first bytes after a safe cut. The scanner needs them to decide where the
+   * last pretoken before the cut ends. The result is valid until the next call, which must be `open`.
    */
   following(text: Uint8Array): Uint8Array {
     const made = makeFollowing(this.kernel, text);

@@ -13,7 +13,7 @@ export type CutWindow = {
 };
 
 /**
- * Makes a window of `text`, a part of a text or the whole. `startsText` says whether it begins where that text begins.
+ * Makes a window of `text`, which is a whole text or a part of one. `startsText`: nothing precedes `text` in the whole.
  * Returns undefined if memory runs out. If the kernel was in the middle of another text, that text is lost.
  */
 export function makeWindow(
@@ -43,8 +43,8 @@ export function makeWindow(
 }
 
 /**
- * Normalizes `text`, the first bytes after a safe cut. The scanner reads them before it can settle the pretoken before
- * the cut. Returns undefined if memory runs out. The result is valid until the next call of the kernel.
+ * Normalizes `text`, the first bytes after a safe cut. The scanner needs them to decide where the last pretoken before
+ * the cut ends. Returns undefined if memory runs out. The result is valid until the next call of the kernel.
  */
 export function makeFollowing(kernel: kernels.TextKernel, text: Uint8Array): Uint8Array | undefined {
   const size = putText(kernel, text) ? kernel.exports.makeFollowing(text.length) : -1;

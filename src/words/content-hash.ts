@@ -20,7 +20,7 @@ export function* hashInput(input: Input): Generator<number, string> {
   }
 }
 
-/** Describes files for a record. The checksum of a pipe, which can be read only once, is null. */
+/** Describes files for training.json. The SHA-256 of a pipe, which can be read only once, is null. */
 export async function describeCounts(paths: readonly string[]): Promise<trainingRecords.Counts[]> {
   const records: trainingRecords.Counts[] = [];
   for (const path of paths) {

@@ -91,7 +91,7 @@ export async function countGroups(
   };
 }
 
-/** What counting finds for a language: its entry in training.json, without the byte and token counts. */
+/** What counting finds for a language: its entry in training.json, without the fields that training adds. */
 type CountedLanguage = Omit<trainingRecords.Language, "byteCount" | "tokenCount" | "plainTokenCount">;
 
 /** The text that is counted into one table: all inputs, or a language's text or dev text. */

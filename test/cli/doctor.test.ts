@@ -587,7 +587,7 @@ test("a transformers class is an error only where it changes ids", () => {
   expect(severityOf("gpt2", asClass("GPT2Tokenizer"))).toBe("error");
   expect(severityOf("qwen", asClass("Qwen2TokenizerFast", { model_type: "llama" }))).toBe("error");
   expect(severityOf("cohere", asClass("CohereTokenizer"))).toBe("error");
-  // For qwen2, transformers ignores the class in the configuration.
+  // For the model_type qwen2, transformers uses Qwen2Tokenizer, whatever class the configuration names.
   expect(severityOf("qwen2", asClass("PreTrainedTokenizerFast", { model_type: "qwen2" }))).toBe("error");
   expect(severityOf("olmo2", asClass("GPT2Tokenizer", { model_type: "olmo2" }))).toBeUndefined();
   const prefixed = (isSaid: boolean, asked?: boolean) => (files: Files) => {

@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { launchChromium } from "../pages/chromium.ts";
 
 const root = join(import.meta.dir, "../..");
-/** The members of `Element` used here, because this file is type-checked without DOM types. */
+/** Declares what is used here of `HTMLElement`, because this file is type-checked without DOM types. */
 type Styled = { readonly style: { display: string; height: string } };
 
 const browser = await launchChromium();

@@ -286,9 +286,9 @@ async function cutShort(world: World, random: Random): Promise<Outcome> {
   const name = names[random.below(names.length)]!;
   const path = join(world.inputs, `cut-${name}`);
   const bytes = readFileSync(world.input(name));
-  // A file that ends between two members or frames is complete.
   const sizeBytes = 1 + random.below(bytes.length - 1);
   writeFileSync(path, bytes.subarray(0, sizeBytes));
+  // Cut between two gzip members or zstd frames, a file is complete.
   if (world.wholeSizes.includes(sizeBytes)) return tooLate;
   const ended = await run(["train", path, ...trainOptions, "-w", "1", "-o", "out"], world.options);
   mustEndWell(ended);

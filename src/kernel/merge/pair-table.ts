@@ -103,7 +103,7 @@ export function startGrowth(): void {
 
 /**
  * Inserts the next `work` records into the hash table. Returns false after the last. Leaves out pairs with count 0,
- * which need not be found, since counts never rise.
+ * which need not be found, since a count of 0 stays 0.
  */
 export function growSome(work: u32): bool {
   const until = nextToInsert + min(pairCount - nextToInsert, work);

@@ -44,8 +44,8 @@ export function addPair(pairs: Pairs, first: u32, second: u32): bool {
 }
 
 /**
- * Returns how many pairs have a first number (with `bySecond`, a second number) of at most `limit`. From pair to pair,
- * both numbers ascend.
+ * Returns how many pairs have a first number (with `bySecond`, a second number) of at most `limit`. The pairs must be
+ * in ascending order of both numbers.
  */
 export function pairsUpTo(pairs: Pairs, limit: u32, bySecond: bool): u32 {
   let low: u32 = 0;

@@ -1,5 +1,5 @@
-/* The vector instructions of WebAssembly that the kernel uses, written with the vectors of GCC and Clang; two of them
- * with intrinsics where there are some. */
+/* The vector instructions of WebAssembly that the kernel uses, written with the vectors of GCC and Clang. bitmask and
+ * swizzle use intrinsics on processors with SSSE3 and on AArch64. */
 #ifndef BPE_SIMD128_H
 #define BPE_SIMD128_H
 
@@ -43,8 +43,8 @@ SIMDE_INLINE simde_v128_t simde_wasm_u8x16_shr(simde_v128_t a, uint32_t bits) {
 /* bitmask: the top bit of each byte. swizzle: for each index, the byte at that index; 0 for an index from 16 on. */
 #if defined(__SSSE3__)
 SIMDE_INLINE uint32_t simde_wasm_i8x16_bitmask(simde_v128_t a) { return (uint32_t)_mm_movemask_epi8((__m128i)a); }
-/* WebAssembly wants 0 for an index of 16 or more. pshufb gives 0 for an index whose top bit is set, and adding 0x70
- * sets that bit in such indices. */
+/* WebAssembly wants 0 for an index of 16 or more, but pshufb gives 0 only for an index whose top bit is set. Adding
+ * 0x70 with saturation sets that bit in exactly the indices of 16 or more. */
 SIMDE_INLINE simde_v128_t simde_wasm_i8x16_swizzle(simde_v128_t a, simde_v128_t indices) {
   return (simde_v128_t)_mm_shuffle_epi8((__m128i)a, _mm_adds_epu8((__m128i)indices, _mm_set1_epi8(0x70)));
 }
