@@ -302,7 +302,7 @@ function stateOfStandardInput(): FileState | undefined {
 
 export function parquetStreamError(path: string): UserError {
   return new UserError(
-    `Parquet cannot be read from ${path === "-" ? "standard input" : `"${path}", which is not a regular file`}: the index of Parquet is at its end`,
+    `Parquet cannot be read from ${path === "-" ? "standard input" : `"${path}", which is not a regular file`}: a Parquet file is read from its end, where its index is`,
     {
       hint: "write the data to a file and name that file",
       exitCode: path === "-" ? exitCode.usage : exitCode.failed,

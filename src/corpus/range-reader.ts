@@ -19,9 +19,9 @@ export class TextMemory {
   claim(bytes: number, what: () => string): boolean {
     if (bytes > this.bytesMax && bytes >= limitedBytes) {
       const [needed, most] = [`${Math.ceil(bytes / 1e6)} MB`, machine.limitText(this.bytesMax)];
-      throw new UserError(`${what()} needs about ${needed} of memory; the limit for one text is ${most}`, {
+      throw new UserError(`${what()} needs about ${needed} of memory; the limit is ${most}`, {
         kind: "memory",
-        hint: phrase`${messages.raiseLimitOr}split long texts into smaller ones${messages.orFewerWorkers}`,
+        hint: phrase`${messages.raiseLimitOr}split long texts into smaller ones (in Parquet, write smaller pages and row groups)${messages.orFewerWorkers}`,
       });
     }
     this.claimedBytes = bytes < smallBytes ? 0 : bytes;

@@ -112,7 +112,7 @@ function formatUnevenLanguages({ most, least }: Extract<Warning, { kind: "uneven
         "text",
         phrase`use ${asOption("language-ratio")}, or ${asOption("language-dev")} with texts of the same content`,
       ];
-  return phrase`"${most.language}" has ${formatBytes(most.textBytes)} of ${text}, but "${least.language}" only ${formatBytes(least.textBytes)}, so "${most.language}" may get most of the merges; for a fairer comparison, ${better}`;
+  return phrase`"${most.language}" has ${formatBytes(most.textBytes)} of ${text}, but "${least.language}" only ${formatBytes(least.textBytes)}, so "${most.language}" may get most of the merges; to share them more evenly, ${better}`;
 }
 
 export const invalidBytes = (found: Omit<InvalidBytes, "kind">): Warning[] =>

@@ -1,6 +1,6 @@
 import { byteCharacters } from "#bytes";
 import type { trainingRecords } from "#formats";
-import { asOption, phrase, scaled, UserError } from "#runtime";
+import { asOption, messages, phrase, scaled, UserError } from "#runtime";
 import type { Compat } from "#tokenizer";
 import type { wordTables } from "#words";
 
@@ -98,6 +98,13 @@ export type MergeLimits = {
 export const cellCountBound = ({ wordCount, positionCount }: wordTables.TokenWordsSize) =>
   1 + positionCount + wordCount;
 
+/** The beginning of a hint: how to get shorter words, if the caller can choose the pattern. */
+export const shorterWordsOr = () =>
+  messages.ifHas(
+    "pattern",
+    phrase`use a ${asOption("pattern")} that splits the text into shorter words (for superwords, a ${asOption("superword-pattern")}), or `,
+  );
+
 /** The maximum number of cells. Positions are below 2^31, and the kernel needs an end after every cell. */
 const cellCountMax = 2 ** 31 - 2;
 
@@ -106,7 +113,7 @@ export function checkCellCount(cellCount: number): void {
   throw new UserError(
     `before the first merge, the distinct words have ${cellCount.toLocaleString("en-US")} tokens (counting the end of each word as one), but at most ${cellCountMax.toLocaleString("en-US")} fit`,
     {
-      hint: phrase`use a ${asOption("pattern")} that splits the text into shorter words, or train on a part of the input`,
+      hint: phrase`${shorterWordsOr()}train on a part of the input`,
     },
   );
 }

@@ -19,6 +19,7 @@ import {
   defaultTuning,
   type MergeOptions,
   type MergeTuning,
+  shorterWordsOr,
   threadCountOf,
   tieOrderOf,
 } from "./merge-options.ts";
@@ -99,7 +100,7 @@ export const tooLarge = ({ wordCount }: wordTables.TokenWords, { mergeCount }: M
   new UserError(
     `${wordCount.toLocaleString("en-US")} distinct words and ${mergeCount.toLocaleString("en-US")} merges do not fit into the memory for merging`,
     {
-      hint: phrase`lower ${asOption("vocab-size")}, use a ${asOption("pattern")} that splits the text into shorter words, or train on a part of the input`,
+      hint: phrase`lower ${asOption("vocab-size")}, or ${shorterWordsOr()}train on a part of the input`,
     },
   );
 

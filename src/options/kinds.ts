@@ -286,7 +286,9 @@ export const oneSize = commandLineKind({ value: "N" }, ([text], name) => readSiz
 
 function readSize(name: Message, text: string): AskedSize {
   const isMore = text.startsWith("+");
-  return { isMore, count: wholeNumber(name, isMore ? text.slice(1) : text, 1) };
+  const count = wholeNumber(name, isMore ? text.slice(1) : text, 0);
+  if (isMore && count === 0) throw usageError(phrase`${name} is ${text}, but must add at least one token`);
+  return { isMore, count };
 }
 
 /**

@@ -56,7 +56,7 @@ function checkStated({ withoutHeader, reordered }: CountsFiles, asked: AskedCoun
     throw new UserError(`${withoutHeader} does not state the options with which its words were counted`, {
       hint: knowsTokens
         ? phrase`give the ${asOption("pattern")} with which they were counted`
-        : phrase`give the ${asOption("special-token")}${knowsPattern ? "" : phrase` and ${asOption("pattern")}`} with which they were counted; if there were no special tokens, prepend the first line of a file that bpe count wrote`,
+        : phrase`give the ${asOption("special-token")}${knowsPattern ? "" : phrase` and ${asOption("pattern")}`} with which they were counted; if there were no special tokens, put the first line of a file that bpe count writes with the same pattern before these counts`,
     });
   }
   if (reordered !== undefined && !knowsTokens) {

@@ -47,9 +47,7 @@ export function forPaths(
     }
     throw usageError(
       `${shown} has no effect: no input matches "${glob}"`,
-      name === null
-        ? "write the path of an input as you named it, a folder above it, or a glob; a glob without a slash matches names at any depth"
-        : `"${name}" is read as a name; if it begins a path, write ./${name}=${glob}`,
+      `write the path of an input as you named it, a folder above it, or a glob; ${name === null ? "a glob without a slash matches names at any depth" : `"${name}" is read as a name: if it begins the path, write ./${name}=${glob}`}`,
     );
   }
   const found = deciding.map((i) => weights[i]?.weight ?? 1);

@@ -619,7 +619,7 @@ const wordBytesMax = 2 ** 32 - 1;
 
 function noRoomForWordsError(): UserError {
   return new UserError("the corpus has more distinct words than one thread can hold in memory", {
-    hint: phrase`${messages.ifHas("workers", phrase`use more workers (${asOption("workers", undefined, "w")}), `)}train on a part of the corpus, or choose a ${asOption("pattern")} that splits it into shorter words`,
+    hint: phrase`${messages.ifHas("workers", phrase`use more workers (${asOption("workers", undefined, "w")}), `)}train on a part of the corpus, or choose a ${asOption("pattern")} that splits it into shorter words (for superwords, a ${asOption("superword-pattern")})`,
   });
 }
 

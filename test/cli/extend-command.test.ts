@@ -90,7 +90,7 @@ describe("refusals", () => {
         "--pattern cannot be given, because tokenizer.json contains this setting",
       ],
       [["-n", "270"], "--vocab-size 270 adds nothing to the 270 ids of the base"],
-      [["-n", "+0"], "--vocab-size is 0, but must be at least 1"],
+      [["-n", "+0"], "--vocab-size is +0, but must add at least one token"],
       [["-n", "274,+4"], "--vocab-size: 274, or +4, is given twice"],
       [["-n", "+4,"], '--vocab-size is "", but must be a whole number'],
     ] as const) {

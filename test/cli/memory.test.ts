@@ -122,7 +122,7 @@ describe("--memory-limit", () => {
     const long = run(["encode", line, "--tokenizer", "encoder", "--memory-limit", "90MB", "-o", "x.bin"]);
     expect([long.code, long.stderr]).toEqual([
       1,
-      expect.stringMatching(/the limit for one text is [\d.]+ MB\nhint: raise --memory-limit/),
+      expect.stringMatching(/the limit is [\d.]+ MB\nhint: raise --memory-limit/),
     ]);
   });
 

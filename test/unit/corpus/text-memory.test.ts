@@ -79,7 +79,7 @@ test("memory for a page, a dictionary or a line is claimed before it is allocate
     expect(claimedBytes).toBeLessThan(5 * leastBytes);
     expect(read(path, claimedBytes).sizes).toEqual(sizes);
     expect(() => read(path, claimedBytes - 1)).toThrow(name);
-    expect(() => read(path, 1e6)).toThrow("the limit for one text is 1 MB");
+    expect(() => read(path, 1e6)).toThrow("the limit is 1 MB");
   }
 });
 

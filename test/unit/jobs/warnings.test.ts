@@ -44,7 +44,7 @@ const raised: { readonly [Kind in Exclude<Warning["kind"], Raced>]: [options: ob
   "seed tokens that are bytes": [{ seedTokens: ["a"] }, 'because they are single bytes: "a"'],
   "seed tokens without a space": [
     { extend: at("base"), vocabSize: "+8", seedTokens: ["wordsmith"] },
-    'within a sentence: "wordsmith"; add seedTokens " wordsmith"',
+    '("wordsmith") are not used for words within a sentence; add seedTokens " wordsmith"',
   ],
   "special tokens in the text": [
     { files: marked, compat: "huggingface", specialTokens: ["<e>"] },

@@ -145,7 +145,7 @@ function columnsOf(source: FileSource, fields: readonly keptField.Field[], memor
     if (column === undefined) throw new UserError(`"${path}" has no column "${name}"`, { hint });
     if (!isKeepable(column.element))
       throw new UserError(
-        phrase`"${path}": column "${name}" contains ${describeContent(column.element)}, but ${asOption("keep-field")} takes only text, numbers and booleans`,
+        phrase`"${path}": column "${name}" contains ${describeContent(column.element)}, but ${asOption("keep-field")} takes only text, booleans, integers, and numbers of the types FLOAT and DOUBLE`,
         { hint },
       );
     let endRow = 0;

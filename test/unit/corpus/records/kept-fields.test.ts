@@ -207,7 +207,7 @@ describe("kept fields", () => {
     const refused = (name: string) => refusalOf(encode([path], join(home, "kept"), [{ name }]));
     const message = async (name: string) => (await refused(name)).message;
     expect(await message("day")).toEndWith(
-      'a.parquet": column "day" contains values of the type TIMESTAMP_MILLIS, but --keep-field takes only text, numbers and booleans',
+      'a.parquet": column "day" contains values of the type TIMESTAMP_MILLIS, but --keep-field takes only text, booleans, integers, and numbers of the types FLOAT and DOUBLE',
     );
     expect((await refused("day")).hint).toEndWith(
       "columns of text, numbers or booleans; this file has these: text",
