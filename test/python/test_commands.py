@@ -92,9 +92,9 @@ class Commands(Home):
 
     def test_errors_name_the_parameters_of_python(self) -> None:
         for raised, said, call in (
-            (bpe.BpeError, "workers: 0 is too small", lambda: bpe.eval(self.large, text=self.corpus, workers=0)),
+            (bpe.BpeError, "workers is 0, but must be at least 1", lambda: bpe.eval(self.large, text=self.corpus, workers=0)),
             (bpe.BpeError, "^model: layers is missing", lambda: bpe.eval(self.large, text=self.corpus, model={"d": 4})),
-            (bpe.BpeError, "give a vocab_size of 257", lambda: bpe.prune(self.large, text=self.corpus, vocab_size=9, output="x")),
+            (bpe.BpeError, "give a vocab_size from 257", lambda: bpe.prune(self.large, text=self.corpus, vocab_size=9, output="x")),
             (bpe.BpeError, "unknown option nonsense\nhint: bpe inspect --help", lambda: bpe.inspect(self.large, nonsense=1)),
             (bpe.BpeError, "no such file", lambda: bpe.inspect(self.home / "absent")),
             (bpe.BpeError, "<path> is missing", lambda: bpe.inspect(None)),
@@ -194,9 +194,9 @@ class Messages(Home):
     def test_errors_of_a_training_name_its_parameters(self) -> None:
         for given, said in (
             ({"vocab_size": 100}, "vocab_size is 100, but must be at least"),
-            ({"cache_limit": "1GB"}, "cache_limit needs cache\nhint: e.g. cache=\"bpe-cache\"$"),
+            ({"cache_limit": "1GB"}, "cache_limit needs cache\nhint: name a directory for the cache, e.g. cache=\"bpe-cache\"$"),
             ({"special_tokens": ["--cache"], "bos": "x"}, "bos=\"x\" is not a special token\nhint: add special_tokens=\\['x'\\]"),
-            ({"languages_dev": {"en": "x"}}, "languages_dev needs languages\nhint: e.g. languages={\"en\": \"corpus/en\"}"),
+            ({"languages_dev": {"en": "x"}}, "languages_dev needs languages\nhint: give both, e.g. languages={\"en\": \"corpus/en\"}"),
             ({"formats": "x"}, "formats: unknown value"),
             ({"tokenizer_class": ""}, "tokenizer_class=\"\" is not"),
         ):

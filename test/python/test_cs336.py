@@ -88,7 +88,7 @@ class Layouts(unittest.TestCase):
             ("b'ab' has two ids, 256 and 300", ({**vocab, 300: b"ab"}, merges)),
             ("b'b' has two ids, 98 and 256", ({**vocab, 256: b"b"}, [])),
             ("a token is empty", ({**vocab, 300: b""}, merges)),
-            ('merge 1 needs the token "abc"', (vocab, [*merges, (b"ab", b"c")])),
+            ('merge 2 needs the token "abc"', (vocab, [*merges, (b"ab", b"c")])),
             ("merge 1, b'a' and b'b', occurs twice", (vocab, merges * 2)),
             ("a special token is empty", (vocab, merges, [""])),
             ("'Ġx' is spelled like another token", ({**vocab, 257: b" x"}, [*merges, (b" ", b"x")], ["Ġx"])),

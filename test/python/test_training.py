@@ -156,7 +156,7 @@ class Warned(unittest.TestCase):
                 ),
                 "special tokens in the text": (
                     {"files": marked, "compat": "huggingface", "special_tokens": ["<e>"]},
-                    "to do the same, add special_tokens_as_text",
+                    "to do as HF does, add special_tokens_as_text",
                 ),
                 "note": ({"files": None, "languages": {"en": plain, "de": plain}}, 'is listed for language "en" and again for language "de"'),
             }
@@ -185,7 +185,7 @@ class Lists(unittest.TestCase):
             with bpe.train(texts=TEXTS, vocab_size=275, **given) as trained:
                 self.assertEqual(trained.to_hf().to_str(), right)
                 trained.save(Path(self.home.parent, "saved"))
-            with self.assertRaisesRegex(bpe.BpeError, '^special token "<same>" is given twice$'):
+            with self.assertRaisesRegex(bpe.BpeError, '^special token "<same>" is given twice\nhint: give each special token once$'):
                 bpe.train(texts=TEXTS, vocab_size=275, special_tokens=["<same>", "<same>"])
             # A file of ranks has no special tokens, so the caller gives them.
             ranks = Path(self.home.parent, "ranks.tiktoken")
