@@ -280,7 +280,7 @@ class TrainNewFromIterator(unittest.TestCase):
             (TypeError, "pass additional ones as new_special_tokens", (texts, 300), {"special_tokens": ["x"]}),
             (TypeError, "new_special_tokens is a str: give a list", (texts, 300), {"new_special_tokens": "x"}),
             (bpe.BpeError, "a special token is empty", (texts, 300), {"new_special_tokens": [""]}),
-            (bpe.BpeError, "half a surrogate pair", (texts, 300), {"new_special_tokens": ["a\udc80"]}),
+            (bpe.BpeError, "half of a surrogate pair", (texts, 300), {"new_special_tokens": ["a\udc80"]}),
             (TypeError, "special_tokens_map must be a dict", (texts, 300), {"special_tokens_map": ["x"]}),
         ]:
             for one in (tokenizer, tokenizer.backend_tokenizer):
