@@ -93,15 +93,15 @@ export function markSpecialToken(at: i32, length: i32, id: i32): void {
 /**
  * Applies all merges in order, each to all current occurrences of its pair; `idLimit` is the limit of their ids.
  * Returns the number of ids, which are at `learnedIdsAddress`; -1 if memory runs out, or if a merge makes a token that
- * an earlier merge joins.
+ * an earlier merge joins or makes.
  */
 export function applyMerges(lefts: usize, rights: usize, merged: usize, mergeCount: u32, idLimit: u32): i32 {
   const byteOf = reserveFixed((<usize>idLimit) << 1);
   const isMerged = reserveFixed(1 << 16);
   const occurs = reserveFixed(idLimit);
-  const isJoined = reserveFixed(idLimit);
-  if (byteOf === 0 || isMerged === 0 || occurs === 0 || isJoined === 0) return -1;
-  if (!areInOrder(isJoined, lefts, rights, merged, mergeCount)) return -1;
+  const isUsed = reserveFixed(idLimit);
+  if (byteOf === 0 || isMerged === 0 || occurs === 0 || isUsed === 0) return -1;
+  if (!areInOrder(isUsed, lefts, rights, merged, mergeCount)) return -1;
   markBytePairs(isMerged, byteOf, lefts, rights, mergeCount);
   addBytePairs(isMerged, occurs, idLimit);
   for (let rank: usize = 0; rank < mergeCount; rank++) {
@@ -124,14 +124,16 @@ export function learnedIdsAddress(): usize {
 }
 
 /**
- * Whether no merge makes a token that an earlier merge joins, as in the order of learning. Sets isJoined[id] to 1 for
- * the halves of all merges.
+ * Whether no merge makes a token that an earlier merge joins or makes, as in the order of learning. So no pair occurs
+ * twice, either, of which an encoder may use the last one. Sets isUsed[id] to 1 for the tokens of all merges.
  */
-function areInOrder(isJoined: usize, lefts: usize, rights: usize, merged: usize, mergeCount: u32): bool {
+function areInOrder(isUsed: usize, lefts: usize, rights: usize, merged: usize, mergeCount: u32): bool {
   for (let rank: usize = 0; rank < mergeCount; rank++) {
-    if (load<u8>(isJoined + load<i32>(merged + (rank << 2))) !== 0) return false;
-    store<u8>(isJoined + load<i32>(lefts + (rank << 2)), 1);
-    store<u8>(isJoined + load<i32>(rights + (rank << 2)), 1);
+    const id = load<i32>(merged + (rank << 2));
+    if (load<u8>(isUsed + id) !== 0) return false;
+    store<u8>(isUsed + id, 1);
+    store<u8>(isUsed + load<i32>(lefts + (rank << 2)), 1);
+    store<u8>(isUsed + load<i32>(rights + (rank << 2)), 1);
   }
   return true;
 }

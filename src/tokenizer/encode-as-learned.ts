@@ -1,13 +1,12 @@
 import { kernels } from "#runtime";
 import { cuttings, Pretokens, type Taker, textParts, tokensToFind } from "#text";
-import { KernelArrays } from "./kernel-arrays.ts";
+import { lendMemory } from "./kernel-arrays.ts";
 import * as probe from "./probe.ts";
 import type { EncodingParts, TokenizerParts } from "./tokenizer-parts.ts";
 
 /**
- * Returns the ids of a text of a few kilobytes, as a view of the kernel's memory. Returns undefined if the tokenizer
- * does more than cut and merge, if its merges are not in an order in which they may have been learned, or if memory
- * runs out. The kernel's encoder is not used, because its setup takes longer than learning a small vocabulary.
+ * Returns the ids of a text of a few kilobytes. Returns undefined if the tokenizer does more than cut and merge, if its
+ * merges are not in an order in which they may have been learned, or if memory runs out. The kernel's encoder is not used, because its setup takes longer than learning a small vocabulary.
  */
 export function encode(parts: EncodingParts, text: Uint8Array): Int32Array | undefined {
   const { model, pattern, normalization, addsPrefixSpace, addedTokens } = parts;
@@ -16,7 +15,7 @@ export function encode(parts: EncodingParts, text: Uint8Array): Int32Array | und
   );
   if (normalization !== null || addsPrefixSpace || hasFlags) return undefined;
   if (model.dropsBytes || model.wholeTokens !== null || model.beginning !== undefined) return undefined;
-  const kernel = kernels.create(KernelArrays.lendMemory(bytesFor(parts, text)));
+  const kernel = kernels.create(lendMemory(bytesFor(parts, text)));
   const { exports, memory } = kernel;
   exports.layOutForText(text.length);
   const pretokens = new Pretokens(pattern.automata, cuttings.tokensWhileCutting(parts), takerOf(kernel));
@@ -32,7 +31,7 @@ export function encode(parts: EncodingParts, text: Uint8Array): Int32Array | und
   const [lefts, rights, ids] = addresses as [number, number, number];
   const count = exports.applyMerges(lefts, rights, ids, merged.length, model.idLimit);
   if (count < 0) return undefined;
-  return new Int32Array(memory.buffer, exports.learnedIdsAddress() >>> 0, count);
+  return new Int32Array(memory.buffer, exports.learnedIdsAddress() >>> 0, count).slice();
 }
 
 /**

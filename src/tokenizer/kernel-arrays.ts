@@ -1,8 +1,6 @@
 import { bytesOf } from "#bytes";
 import { kernels } from "#runtime";
 
-let memory: WebAssembly.Memory | undefined;
-/** The kernel in `memory`; undefined while the memory is lent. */
 let kernel: kernels.Kernel | undefined;
 let last: KernelArrays | undefined;
 
@@ -23,37 +21,36 @@ export class KernelArrays {
    * copied before.
    */
   static put(arrays: readonly ArrayBufferView[], bytesAfter: number): KernelArrays {
-    if (kernel === undefined && memory !== undefined) new Uint8Array(memory.buffer).fill(0);
-    kernel ??= kernels.create(memory);
-    ({ memory } = kernel);
+    kernel ??= kernels.create();
     let end = arraysStart;
     const addresses = arrays.map(({ byteLength }) => {
       const address = end;
       end = Math.ceil((end + byteLength) / 8) * 8;
       return address;
     });
-    kernels.growMemory(memory, end + bytesAfter);
-    const all = new Uint8Array(memory.buffer);
-    for (const [i, array] of arrays.entries()) all.set(bytesOf(array), addresses[i]!);
+    kernels.growMemory(kernel.memory, end + bytesAfter);
+    const memory = new Uint8Array(kernel.memory.buffer);
+    for (const [i, array] of arrays.entries()) memory.set(bytesOf(array), addresses[i]!);
     last = new KernelArrays(kernel, addresses, end);
     return last;
-  }
-
-  /**
-   * Lends the memory, cleared and with at least `byteCount` bytes, until the next call of `put`. The arrays in it are
-   * lost. A new memory would make the engine collect garbage, because it counts memories.
-   */
-  static lendMemory(byteCount: number): WebAssembly.Memory {
-    memory ??= kernels.create().memory;
-    new Uint8Array(memory.buffer).fill(0);
-    kernels.growMemory(memory, byteCount);
-    kernel = undefined;
-    last = undefined;
-    return memory;
   }
 
   /** Whether these arrays are still in the memory: since then, no others were copied, and the memory was not lent. */
   get areStillThere(): boolean {
     return this === last;
   }
+}
+
+/**
+ * Lends the memory of the arrays to another kernel, cleared and with at least `byteCount` bytes, until the next call of
+ * `KernelArrays.put`. The arrays are lost. The kernel of the arrays needs no data in it, because they overwrite all of
+ * it. A new memory would make the engine collect garbage, because it counts memories.
+ */
+export function lendMemory(byteCount: number): WebAssembly.Memory {
+  kernel ??= kernels.create();
+  last = undefined;
+  const { memory } = kernel;
+  new Uint8Array(memory.buffer).fill(0);
+  kernels.growMemory(memory, byteCount);
+  return memory;
 }

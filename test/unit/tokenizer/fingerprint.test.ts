@@ -115,6 +115,9 @@ test("merges in an order in which they cannot have been learned are left to the 
       const [a, b] = [random(order.length), random(order.length)];
       [order[a], order[b]] = [order[b]!, order[a]!];
     }
+    // In every second round, merges occur twice.
+    if (round % 2 === 0)
+      for (let k = 0; k < 9; k++) order.splice(random(order.length), 0, order[random(order.length)]!);
     const merges = {
       left: Int32Array.from(order, (k) => left[k]!),
       right: Int32Array.from(order, (k) => right[k]!),
