@@ -1,7 +1,8 @@
 import { describeValue, typedArrayClass, utf8 } from "#bytes";
 import { scaled, UserError } from "#runtime";
+import type { ByteStream } from "./byte-stream.ts";
 import type { Input } from "./input.ts";
-import { type ByteStream, registerOpener } from "./text-stream.ts";
+import { registerOpener } from "./text-stream.ts";
 
 /** Texts in memory, or texts generated on demand. Each one is a document. */
 export type Texts = Iterable<string> | AsyncIterable<string>;

@@ -1,4 +1,4 @@
-import type { ByteStream } from "../../../src/corpus/text-stream.ts";
+import type { ByteStream } from "../../../src/corpus/byte-stream.ts";
 
 /** Returns a stream of these bytes, which returns at most `stepBytes` at a time. */
 export function streamOf(bytes: Uint8Array, stepBytes = bytes.length): ByteStream {

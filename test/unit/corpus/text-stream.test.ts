@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { gzipSync, zstdCompressSync } from "node:zlib";
-import { DecompressedStream, JsonLinesStream } from "../../../src/corpus/text-stream.ts";
+import { JsonLinesStream } from "../../../src/corpus/json-lines-stream.ts";
+import { DecompressedStream } from "../../../src/corpus/text-stream.ts";
 import { UserError } from "../../../src/runtime/errors.ts";
 import { yieldToEventLoop } from "../../../src/runtime/slices.ts";
 import { randomNumbers } from "../../random.ts";
