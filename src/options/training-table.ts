@@ -62,9 +62,6 @@ const role = (name: string, details: string) =>
     details,
   }) as const;
 
-const { specialTokensFile, output, report, workers, memoryLimit } = sharedOptions.ofTraining;
-const { wait, logFile } = sharedOptions.unattended;
-
 /** The options of a training. Those of a topic are in the order of help. */
 export const trainingOptions = optionTables.of({
   vocabSize: {
@@ -102,7 +99,7 @@ export const trainingOptions = optionTables.of({
     description: "special tokens get the first ids",
     details: phrase`Then come the 256 bytes, in order, and then the merges: the layout of tekken.json. With ${asOption("compat", "huggingface")}, special tokens always come first.`,
   },
-  specialTokensFile,
+  specialTokensFile: sharedOptions.ofTraining.specialTokensFile,
   pattern: {
     name: "pattern",
     recorded: { $ref: "#/$defs/pattern" },
@@ -367,7 +364,7 @@ export const trainingOptions = optionTables.of({
     inCode:
       'How often the words of some inputs count: the path of an input, a folder above it, or a glob, and its weight, as in {"corpus/en": 0.5, "*.hi.txt": 3}. The last weight that matches an input applies; the default is 1. A weight is a number from 0 to 1,000,000 with at most six decimal places.',
   },
-  output,
+  output: sharedOptions.ofTraining.output,
   formats: {
     name: "format",
     kind: words(formats.written, [formats.image]),
@@ -387,7 +384,7 @@ export const trainingOptions = optionTables.of({
     description: "write tokens.tsv: how often each token occurs",
     details: phrase`The file has how often each token occurred when it was created and at the end, and the two tokens that were merged into it. By default, it is written if it is below 1 MB and ${asOption("format")} is not given.`,
   },
-  report,
+  report: sharedOptions.ofTraining.report,
   noLedger: {
     name: "no-ledger",
     kind: flag,
@@ -397,8 +394,8 @@ export const trainingOptions = optionTables.of({
     excludes: [{ other: "ledger", hint: "leave one of them out" }],
     description: "do not write tokens.tsv",
   },
-  workers,
-  memoryLimit,
+  workers: sharedOptions.ofTraining.workers,
+  memoryLimit: sharedOptions.ofTraining.memoryLimit,
   cache: {
     name: "cache",
     writes: "cache",
@@ -505,8 +502,8 @@ export const trainingOptions = optionTables.of({
     details:
       "It describes the tokenizer, what it was trained on, and how to use it. It names none of your files.",
   },
-  wait,
-  logFile,
+  wait: sharedOptions.unattended.wait,
+  logFile: sharedOptions.unattended.logFile,
   summary: {
     name: "summary",
     kind: word(["short", "full"], "MODE"),
