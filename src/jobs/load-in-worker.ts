@@ -49,7 +49,7 @@ export async function loadInWorker(request: LoadRequest): Promise<TokenizerParts
   }
 }
 
-/** Reads the settings for `--like`, large files in a worker. */
+/** Reads the settings for `--like`, in a worker if the files are large. */
 export async function readLikeInWorker(path: string): Promise<modelSettings.Like> {
   if (loadedHereMs(path) <= loadedHereMsMax) return loadingJob.like(path);
   const thread = jobs.start<typeof loadingJob>("loading");
@@ -77,7 +77,7 @@ function noTokens(): never {
 
 /**
  * Files whose loading takes at most this long are loaded in this thread. Starting another thread and deserializing its
- * answer takes at least about 15 ms, and a signal may wait for 200 ms in total.
+ * answer takes at least about 15 ms. Signals, which wait while this thread loads, may be handled up to 200 ms late.
  */
 const loadedHereMsMax = 100;
 

@@ -276,7 +276,7 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
   }
 }
 
-/** Small tasks are sent in batches of this much text, because a message costs as much as counting some kilobytes. */
+/** Small tasks are sent in batches of up to this much text, because a message costs as much as counting some kilobytes. */
 const batchBytes = scaled(1 << 18, 256);
 /** The maximum number of tasks planned ahead. Tasks may have no text, so `aheadBytes` alone would not limit them. */
 const aheadCountMax = scaled(1000, 2);
@@ -574,7 +574,7 @@ export interface ThreadJob<Part extends OutputPart, Found, Rest, Common = never>
   endShare?(): Generator<undefined, void>;
   /** The memory in `rest` that is transferred instead of copied. */
   readonly restMemory?: ArrayBuffer[];
-  /** The current position in the text of the task, which says where an error occurred. */
+  /** The current byte offset in the input, which says where an error occurred. */
   readonly offsetByte: number;
   /** Collects the output of tasks; undefined if tasks have no output. */
   readonly output?: PartMaker<Part>;

@@ -124,8 +124,8 @@ export function learnedIdsAddress(): usize {
 }
 
 /**
- * Whether no merge makes a token that an earlier merge joins or makes, as in the order of learning. So no pair occurs
- * twice, either, of which an encoder may use the last one. Sets isUsed[id] to 1 for the tokens of all merges.
+ * Whether no merge makes a token that an earlier merge joins or makes, as in the order of learning. If so, no pair is
+ * listed twice, because both merges would make the same token. Sets isUsed[id] to 1 for the tokens of all merges.
  */
 function areInOrder(isUsed: usize, lefts: usize, rights: usize, merged: usize, mergeCount: u32): bool {
   for (let rank: usize = 0; rank < mergeCount; rank++) {
@@ -156,7 +156,7 @@ function markBytePairs(isMerged: usize, byteOf: usize, lefts: usize, rights: usi
 
 /**
  * Adds the positions of adjacent bytes that some merge joins. Other positions are left out, because most pairs of bytes
- * are joined by no merge. Sets occurs[id] to 1 for the ids of all bytes of the text.
+ * are joined by no merge. Sets occurs[id] to 1 for each id below `idLimit` that the text has before the first merge.
  */
 function addBytePairs(isMerged: usize, occurs: usize, idLimit: u32): void {
   for (let i = 0; i < size; i++) {
@@ -177,8 +177,7 @@ function mergeAll(pair: Pair, id: i32): void {
     let position = place.position;
     // Since the position was added, one of the two tokens may have been merged with another one.
     if (idAt(position) !== left || idAt(endOf(position)) !== right) continue;
-    // A run of equal tokens is merged from its start. If two merges make the same token, the positions in the list may
-    // not ascend, so the start of the run is looked for.
+    // A run of equal tokens is merged from its start, even if the positions in the list do not ascend.
     if (left === right) position = startOfRun(position, left);
     const middle = endOf(position);
     const end = endOf(middle);

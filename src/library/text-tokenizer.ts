@@ -295,7 +295,7 @@ export class TextTokenizer {
     return session;
   }
 
-  /** Returns the tokens of a text as its files spell them: `Ġthe` for ` the`. */
+  /** Returns the tokens of a text as the tokenizer's files spell them: `Ġthe` for ` the`. */
   tokenize(text: string | Uint8Array, options: EncodeOptions = {}): string[] {
     const { keys } = this;
     return Array.from(this.encodeGiven("tokenize", text, options), (id) => keys[id]!);

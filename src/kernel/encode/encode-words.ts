@@ -218,8 +218,9 @@ let unkeptCount: u32 = 0;
 
 /**
  * Returns the result of a word that was missing when its batch was looked up. If the word has been cached since then,
- * takes the result from the cache; otherwise merges the word and caches it. Returns `missing` if the word cannot be
- * cached; `unkeptCount` is then the number of its ids at `wordIds`, or `noRoom`.
+ * takes the result from the cache; otherwise merges the word, and caches it if there is room. Returns `missing` if the
+ * word is too long for the cache, if there is no room to keep its ids, or if memory runs out; `unkeptCount` is then the
+ * number of its ids at `wordIds`, or `noRoom`.
  */
 function resolve(start: usize, length: u32, room: usize): u64 {
   if (length <= shortBytesMax) {
@@ -308,7 +309,7 @@ export function startPieces(): void {
   store<u32>(pieceEnds, 0);
 }
 
-/** Lists the `endCount - 1` pretokens of `ends`. Returns false if memory runs out. */
+/** Lists the `endCount - 1` pretokens of `ends`. Returns false if `pieceEnds` is full or memory runs out. */
 export function listPieces(endCount: u32): bool {
   const textBytes = load<u32>(endsStart + ((endCount - 1) << 2)) - load<u32>(endsStart);
   const room = <u64>idsEnd + <u64>textBytes * idBytes() + 64;

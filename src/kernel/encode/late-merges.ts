@@ -51,7 +51,7 @@ export function useLateMerges(model: EncodingModel): bool {
  *   pairs     u32    chunkIdsMax/2 + 2    the indices of segments of two ids
  *   triples   u32    chunkIdsMax/3 + 2    the indices of segments of three ids
  *   fours     u32    chunkIdsMax/4 + 2    the indices of segments of four ids
- *   longer    u32,2  chunkIdsMax/5 + 2    the indices and lengths of longer segments
+ *   longer    u32[2] chunkIdsMax/5 + 2    the index and the length of each longer segment
  *   ranks     u32    chunkIdsMax          the ranks of the pairs of `longer` segments
  *   packing   u8     256 * 16             for each of the 256 subsets of eight ids, the shuffle that moves the ids of
  *                                         the subset to the front

@@ -220,7 +220,7 @@ const covered: i32 = -1;
  * start and two for each merge.
  */
 
-/** Returns the number of bytes that `mergeHeaped` needs at `room` for `symbolCount` symbols. */
+/** Returns how many bytes at `room` are enough for `mergeHeaped` with `symbolCount` symbols. */
 export function heapedRoomBytes(symbolCount: u32): u64 {
   return 32 * <u64>symbolCount;
 }

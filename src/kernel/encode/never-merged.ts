@@ -13,6 +13,8 @@ import { firstByteOf, lastByteOf, mayTouchWhole, touchesWhole, wholeTokenCount }
  *   - between two bytes that are adjacent in no token (`adjacency` of the model), and
  *   - between two characters whose bytes fit no join (below).
  *
+ * Tokens of late merges do not count here: those merges are made later, in the ids of all parts (late-merges.ts).
+ *
  * There is no cut where a whole token begins or ends (whole-tokens.ts).
  *
  * If pretokens are words, only long ones are cut, and only next to non-ASCII bytes: shorter words occur repeatedly, so

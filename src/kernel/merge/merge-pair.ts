@@ -93,7 +93,7 @@ export function endWalk(): void {
 /** A value of `slot`: the neighbour is among those seen in part 0, although part 0 has no occurrence of it. */
 const isListed: u32 = 0xffffffff;
 
-/** Adds the weights and distinct neighbours of all parts to part 0. */
+/** Adds the weights and distinct neighbours of the other parts to those of part 0. */
 function joinSums(): void {
   for (let k: u32 = 1; k < partsInWork; k++) {
     joinSide(k, Side.left);

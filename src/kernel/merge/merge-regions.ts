@@ -294,8 +294,8 @@ export function planRegions(threadCount: u32, capacityBytes: f64): f64 {
   let leastPairCount = pairCapacityMin;
   while (leastPairCount < cellCountOfAll / cellsPerPairMax) leastPairCount *= 2;
   let pairCount = leastPairCount;
-  // Merges create at most 2 * cellCountOfAll pairs, because each merged occurrence removes one cell, and creates at
-  // most two pairs.
+  // Merges create at most 2 * cellCountOfAll pairs: there are at most as many tokens as cells, each merged occurrence
+  // replaces two tokens by one, and it creates at most two pairs.
   while (pairCount < 2 * cellCountOfAll + bytePairCount) pairCount *= 2;
   while (pairCount > leastPairCount && end + pairRegionBytes(pairCount) + leastBytes > capacity)
     pairCount /= 2;
@@ -520,7 +520,7 @@ export const partStride: usize = 128;
  * The shared work of threads (merge-threads.ts).
  *
  *   FIELD        MEANING
- *   turn         atomic: incremented for each piece of work; helpers wait for it to change
+ *   turn         atomic: incremented when parts are opened, and at the end; helpers wait for it to change
  *   sleepers     atomic: the number of helpers that sleep until they are woken
  *   isOver       atomic: 1 when helpers must end
  *   kind         the kind of work (Work)

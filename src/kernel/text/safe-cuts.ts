@@ -119,8 +119,8 @@ function isBarred(position: i32): bool {
 }
 
 /**
- * Makes every state possible from `at` on. Returns the first position from `at` on where a character may begin, or
- * `stop`.
+ * Makes every state possible from `at` on. Returns the first position from `at` on where a character may begin, or a
+ * position at or after `stop`.
  */
 function takeAllStates(at: i32, stop: i32): i32 {
   aliveCount = stateCount;
