@@ -15,7 +15,7 @@ export function checkDirectory(path: string): void {
 }
 
 /**
- * Checks that a directory and files can be written, and returns their places. A device or a pipe has no place, because
+ * Checks that a directory and files may be written, and returns their places. A device or a pipe has no place, because
  * it is written directly.
  */
 export function check(directory: string | undefined, files: readonly string[]): Place[] {

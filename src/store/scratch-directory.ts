@@ -11,8 +11,8 @@ import * as trustedFiles from "./trusted-files.ts";
 type Problem = { readonly message: string; readonly hint: string };
 
 /**
- * A run's temporary files are in one hidden directory under the given parent or else under the system's directory for
- * such files ($TMPDIR, or usually /tmp):
+ * A hidden directory for temporary files of a run, under the given parent or else under the system's directory for such
+ * files ($TMPDIR, or usually /tmp):
  *
  *   .bpe-XXXXXX/lock     locked by the run (flock) while the run is alive
  *   .bpe-XXXXXX/…        the run's files
@@ -97,17 +97,17 @@ function createDirectory(parent: string): Created {
         throw error;
       }
     }
-    // Another run removed the directory as a leftover, before this run had the lock. So the next attempt creates
-    // another one.
+    // Another run has removed the directory as a leftover, or is doing so, because this run did not have the lock yet.
+    // So the next attempt creates another directory.
   }
 }
 
 const attemptsMax = 100;
 
 /**
- * Locks the lock file of a directory, and returns its descriptor. Returns null in three cases: another process holds
- * the lock; the file was replaced or removed meanwhile, or is not a regular file; files cannot be locked, and another
- * run may have left the directory (`isLeftOver`).
+ * Locks the lock file of a directory, and returns its descriptor. Returns null in three cases: the lock is already
+ * held; the file was replaced or removed meanwhile, or is not a regular file; files cannot be locked, and another run
+ * may have left the directory (`isLeftOver`).
  */
 function lockIn(directory: string, isLeftOver = false): number | null {
   const path = join(directory, lockName);
@@ -132,7 +132,8 @@ function removeStaleDirectories(parent: string): void {
       if (fd === null) continue;
       removeLocked(path, fd);
     } catch {
-      // Another run is removing the directory, or this run may not write to it. This run then leaves it alone.
+      // For example, another run is removing the directory, or this run may not write to it. This run then leaves it
+      // alone.
     }
   }
 }

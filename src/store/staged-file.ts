@@ -25,8 +25,8 @@ export function checkOutputFile(path: string): void {
 }
 
 /**
- * Returns the place of a file that is staged next to it. Returns null for a device or a pipe, because it is written
- * directly.
+ * Returns the place of an output file. Returns null for a device or a pipe, which is written directly instead of being
+ * staged next to its place.
  */
 export function placeOfFile(path: string): Place | null {
   const { place, former } = inspectTarget(path);
@@ -196,8 +196,8 @@ class StagedFile implements ByteSink {
 }
 
 /**
- * Finds the file that writing to a path would replace (`former`), and its place. Links are followed, because the target
- * of a link is replaced, not the link.
+ * Finds what is at a path that is to be written (`former`; null if there is nothing), and its place. Links are
+ * followed, because the target of a link is written, not the link. Throws a UserError for a directory.
  */
 function inspectTarget(path: string): { place: Place; former: Stats | null } {
   const place = placeOf(trustedFiles.followLinks(path));

@@ -19,8 +19,8 @@ import { lstatOrNull } from "./output-place.ts";
 
 /*
  * In a directory that others may write to, a file with one of our names may be anyone's: a pipe that blocks its reader,
- * a link to a file that an attacker wants to destroy, a file with false content. The functions here open such files:
- * they follow no untrusted link, do not block, and check the open descriptor.
+ * a link to a file that an attacker wants to destroy, a file with false content. The functions here that open such a
+ * file follow no untrusted link, do not block, and check the open descriptor.
  */
 
 /**
@@ -139,7 +139,7 @@ export function followLinks(path: string): string {
   return found;
 }
 
-/** The maximum number of links that are followed, as in the system itself. */
+/** The maximum number of links that are followed, as on Linux. */
 const linksMax = 40;
 
 /**
@@ -180,9 +180,10 @@ export const stagedDirectoryMode = 0o700;
 const plainBits = 0o777;
 
 /**
- * Gives the staged output, open as `fd`, the permissions of the file or directory that it replaces (`former`). If it
- * replaces nothing, it gets `fullMode` masked by the umask. Owner and group are restored as far as the system allows,
- * also for the files inside (`innerFds`). If `former` is another user's, its permissions are first masked by the umask.
+ * Gives the staged output, open as `fd`, the permissions of `former`, the file or directory that it replaces. If
+ * `former` is another user's, its permissions are first masked by the umask. Owner and group are restored as far as the
+ * system allows, also for the files and directories inside (`innerFds`). If `former` is null, the output gets
+ * `fullMode` masked by the umask, and keeps its owner and group.
  */
 export function settlePermissions(
   fd: number,
@@ -207,8 +208,8 @@ export function settlePermissions(
 }
 
 /**
- * Returns the stats of the replaced file if its permissions are to be inherited. Returns null if there is no such file,
- * or if an untrusted user may have created it.
+ * Returns the stats of the replaced file or directory if its permissions are to be inherited. Returns null if nothing
+ * is replaced, or if an untrusted user may have created what is replaced.
  */
 export function formerToInherit(former: Stats | null, parent: string): Stats | null {
   return former !== null && isTrusted(former, statSync(parent)) ? former : null;

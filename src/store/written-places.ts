@@ -60,12 +60,16 @@ export class MisplacedOutput extends UserError {
 
 /**
  * All outputs of a run, examined before the run writes anything. Outputs and inputs are compared by inode, so links,
- * hard links and mounts make no difference.
+ * hard links and mounts make no difference. Where there is no inode, because a file does not exist yet, they are
+ * compared by real path.
  */
 export class WrittenPlaces {
   private readonly places: readonly Place[];
   private readonly directories: readonly Place[];
-  /** For each folder, the output directory that contains it. Most inputs share a few folders. */
+  /**
+   * For each folder of an input looked up so far, the output directory that it is or is in. Most inputs share a few
+   * folders.
+   */
   private readonly directoriesOfFolders = new Map<string, Place | undefined>();
 
   constructor(written: readonly RunOutput[]) {
@@ -180,7 +184,10 @@ function examine(written: RunOutput): Place {
   };
 }
 
-/** Lists the files and directories of the result at this path. Nothing else at the path would be replaced. */
+/**
+ * Returns the paths of the files and directories in the result at this path. Returns none if it is not a result,
+ * because then nothing in it would be replaced.
+ */
 function namesOfResult(path: string): string[] {
   try {
     const existing = inspectOutput(placeOf(path));

@@ -23,7 +23,7 @@ export type Command = {
   /** More sentences about the command. */
   readonly details?: string;
   /**
-   * Whether the command reads standard input if no file is named and standard input is a pipe or a file.
+   * Whether the command reads standard input if it needs a file, none is named, and standard input is a pipe or a file.
    * `to refuse`: the command gets standard input in this case, too, but fails with an error of its own.
    */
   readonly readsPipe?: boolean | "to refuse";

@@ -108,8 +108,8 @@ export class ClosedReader extends Error {}
 const stdout = 1;
 
 /**
- * Writes data to stdout, to a named pipe or to a device. A thread of the runtime writes to a pipe, so that signals are
- * handled even if the pipe's reader is slow or stops. If stdout is a file, it is written directly.
+ * Writes data to stdout, to a named pipe or to a device. A thread of the runtime does this, so that signals are handled
+ * even if a pipe's reader is slow or stops. If stdout is a file, it is written directly.
  */
 class StreamWriter implements ByteSink {
   private readonly isFile: boolean;
@@ -119,7 +119,7 @@ class StreamWriter implements ByteSink {
   private error: unknown = null;
   private waiting: { resolve: () => void; whenBytes: number }[] = [];
 
-  /** @param path the pipe's path, for messages; if left out, the stream is stdout */
+  /** @param path the path of the pipe or the device, for messages; if left out, the stream is stdout */
   constructor(
     private readonly fd = stdout,
     private readonly path?: string,
@@ -128,7 +128,8 @@ class StreamWriter implements ByteSink {
   }
 
   /**
-   * Writes the chunk to a file, or queues a copy of it for a pipe or a device. Throws the error of an earlier chunk.
+   * Writes the chunk to a file, or queues a copy of it for a pipe or a device. Throws if writing an earlier chunk
+   * failed, or, for a file, if writing this one fails.
    */
   write(chunk: Uint8Array): void {
     if (this.error !== null) throw this.error;

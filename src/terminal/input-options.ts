@@ -4,7 +4,9 @@ import type { RequestedTraining } from "#options";
 import { asOption, phrase, usageError } from "#runtime";
 import type { Output } from "./output.ts";
 
-/** Refuses names of files that are invalid, or that are given in addition to a plan. Reads no file. */
+/**
+ * Refuses names of files that are invalid, that are missing, or that are given in addition to a plan. Reads no file.
+ */
 export function check(
   files: readonly string[],
   asked: Pick<RequestedTraining, "counts" | "inputFormat"> & { readonly ranges?: string | undefined },
@@ -21,7 +23,7 @@ export function check(
     inputSearch.checkNames(files, asked);
 }
 
-/** Finds the inputs and the files that are skipped, and detects the format of the first stream. */
+/** Finds the inputs and the files that are skipped, and detects the format of the first stream if it is unknown. */
 export const openInputs = async (
   names: readonly string[],
   options: inspection.InputOptions,

@@ -53,7 +53,7 @@ const worthTellingBytes = 1e8;
 
 const stderr = 2;
 
-/** Writes a message for people. If nobody reads it, the work continues. */
+/** Writes text to stderr. If that fails, for example because the reader has exited, the work continues. */
 function writeStderr(text: string): void {
   try {
     files.writeAll(stderr, Buffer.from(text));
@@ -111,7 +111,7 @@ export class Output {
     return this.copies.get(path) ?? path;
   }
 
-  /** Stops writing to the log, because it is an input or another output. */
+  /** Stops writing to the log, because it is misplaced (`MisplacedOutput`): for example, it is an input. */
   dropLog(): void {
     if (this.log !== undefined) this.log.isRefused = true;
   }
@@ -269,7 +269,7 @@ export class Output {
 class LogFile {
   private fd: number | null = null;
   private hasFailed = false;
-  /** Whether nothing may be written to the log, because its file is an input or another output. */
+  /** Whether nothing may be written to the log, because it is misplaced (`MisplacedOutput`). */
   isRefused = false;
   onFailure: (message: Message) => void = () => {};
 

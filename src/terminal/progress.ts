@@ -9,7 +9,10 @@ import type { StageProgress } from "#jobs";
  */
 export type ProgressMode = "bar" | "plain" | "json" | "log" | "none";
 
-/** Shows the progress of a stage. Its methods may be called at any time, any number of times. */
+/**
+ * Shows the progress of the stages of a run, one after another. Its methods may be called at any time, any number of
+ * times.
+ */
 export type ProgressDisplay = {
   update(progress: StageProgress): void;
   /**

@@ -10,8 +10,8 @@ type Descriptor = 1 | 2;
 export const isTerminal = (fd: Descriptor): boolean => columnsOf(fd) !== undefined;
 
 /**
- * Returns the number of columns of a terminal, 0 if that is unknown; undefined if there is no terminal. Asks the
- * system, because loading the runtime's code for this takes 9 ms.
+ * Returns the number of columns of a terminal, 0 if that is unknown; undefined if there is no terminal. On Linux, asks
+ * the system, because loading the runtime's code for this takes 9 ms.
  */
 function columnsOf(fd: Descriptor): number | undefined {
   if (!isDevice(fd)) return undefined;

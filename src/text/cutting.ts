@@ -75,7 +75,7 @@ export const changesText = ({ normalization, addsPrefixSpace }: Cutting) =>
 export const looksAround = ({ addedTokens }: Pick<Cutting, "addedTokens">) =>
   addedTokens.some(({ lstrip, rstrip, singleWord }) => lstrip || rstrip || singleWord);
 
-/** Whether no added token is ever found: all are special, and special tokens stay text. */
+/** Whether no added token is ever found: there are none, or all are special and special tokens stay text. */
 const findsNone = ({ addedTokens, specialTokensAsText = false }: Cutting) =>
   addedTokens.every(({ special }) => special && specialTokensAsText);
 

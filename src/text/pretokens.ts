@@ -136,8 +136,8 @@ export class Pretokens {
   }
 
   /**
-   * Takes the last pretoken before `end`. The scanner must read the character at `end` before it can settle that
-   * pretoken. The character itself is not taken.
+   * Takes the last pretoken before `end`. To decide where it ends, the scanner reads the character at `end`, which is
+   * not taken itself.
    */
   lookAhead(end: number, limit: number): void {
     this.taker.kernelTook(this.kernel.exports.lookAhead(end, limit));

@@ -269,7 +269,10 @@ export class TextWindow implements TextSink {
     if (this.limit > 0) this.restart();
   }
 
-  /** Ends the section inside a document. To settle the last pretoken, reads the first character of `following`. */
+  /**
+   * Ends the section inside a document. To decide where the last pretoken ends, reads the first character of
+   * `following`.
+   */
   private endInside(following: Uint8Array): void {
     const { pretokens } = this;
     this.append(following, 0, following.length);

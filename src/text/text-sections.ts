@@ -72,8 +72,8 @@ export interface TextSink {
   push(bytes: Uint8Array, start: number, end: number): void;
   /**
    * Ends the section or, with `following`, only its part before a safe cut; another call or thread processes the rest.
-   * `following` has the first bytes of the rest, normalized. The scanner reads a character beyond the cut before it can
-   * settle the last pretoken of the part.
+   * `following` has the first bytes of the rest, normalized: the scanner needs them to decide where the last pretoken
+   * of the part ends.
    */
   end(following?: Uint8Array): void;
   /**

@@ -2,7 +2,7 @@ import type { chatTemplateNames } from "./chat-template-names.ts";
 
 /**
  * A named chat template, in Jinja as `transformers` renders it. Its `generation` blocks contain what a model learns:
- * the assistant's text and the end of its turn.
+ * the assistant's text, its tool calls, and the end of its turn.
  */
 export type ChatTemplate = {
   readonly template: string;
@@ -22,7 +22,7 @@ export type ChatTemplate = {
 const setCall = "{%- set call = call.function if call.function is defined else call -%}";
 /** Jinja that writes the arguments of `call` as JSON, whether they are a JSON string or an object. */
 const callArguments = "(call.arguments if call.arguments is string else call.arguments | tojson)";
-/** Jinja that is true if the system message is rendered together with the tools. */
+/** Jinja that is true for the system message if it was already rendered, together with the tools. */
 const saysSystem = "tools and loop.first and message['role'] == 'system'";
 
 /** Tools, calls and answers are in the tags that the parsers for Hermes and Qwen expect. */
@@ -67,7 +67,7 @@ const chatml: ChatTemplate = {
   pad: "<|endoftext|>",
 };
 
-/** Models of this family do not use tools. */
+/** The templates of Gemma 1 to 3 have no tools either. */
 const gemma: ChatTemplate = {
   template: [
     "{%- if tools -%}{{ raise_exception('the chat template gemma has no tools') }}{%- endif -%}",

@@ -330,7 +330,7 @@ export class IdBuffer {
     this.count = 0;
   }
 
-  /** Releases most of the memory if the buffer is empty and has grown for a long text. */
+  /** If the buffer is empty and has memory for more than `keptIdsMax` ids, releases the excess. */
   shrink(): void {
     if (this.count > 0 || this.ids.length <= keptIdsMax) return;
     this.ids = this.allocate(keptIdsMax);

@@ -5,13 +5,14 @@ import { assert, type kernels } from "#runtime";
  * kernel builds its tables from it (src/kernel/encode/build-model.ts).
  *
  *   ARRAY       TYPE         LENGTH       MEANING
- *   byteIds     Int32Array   256          id of each byte; `droppedByte` if the byte has none
+ *   byteIds     Int32Array   256          id of each byte; without one, id of the unknown token, or `droppedByte` if
+ *                                         there is none
  *   left        Int32Array   mergeCount   left id of the merge of each rank
  *   right       Int32Array   mergeCount   right id of the merge of each rank
  *   merged      Int32Array   mergeCount   id that the merge of rank r produces
  *
- * Ids are those of the vocabulary. Merges are applied in the order of ranks. Each is applied from left to right. If a
- * pair is listed twice, the later rank wins, as in HF.
+ * Ids are those of the vocabulary. Merges are applied in the order of ranks, except for ties (`firstTied`). Each is
+ * applied from left to right. If a pair is listed twice, the later rank wins, as in HF.
  */
 export type EncodingModel = {
   readonly byteIds: Int32Array;
@@ -19,8 +20,8 @@ export type EncodingModel = {
   /** Every id of the model is less than this number. */
   readonly idLimit: number;
   /**
-   * Whether some byte has no id. Encoding drops such a byte, unless it is part of a character with a token, and its
-   * neighbours become adjacent.
+   * Whether `byteIds` has no id for some byte. Encoding drops such a byte, and its neighbours become adjacent.
+   * Exception: a byte of a character that merging begins with, or that becomes the unknown token (`beginning`).
    */
   readonly dropsBytes: boolean;
   /**

@@ -110,7 +110,7 @@ const foundIn = (parts: TokenizerParts) => ({ ...parts, specialTokensAsText: fal
  * Returns the flags of an image, from bit 0 on:
  *
  *   0   ids have 16 bits in the kernel
- *   1   a space is put before the text
+ *   1   spaces are put before sections of a text (`addsPrefixSpace`)
  *   2   safe cuts of a text can be found in its bytes alone
  *   3   like 2, with special tokens as text
  *   4   the text goes to the kernel unchanged

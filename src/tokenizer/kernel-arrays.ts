@@ -43,8 +43,8 @@ export class KernelArrays {
 
 /**
  * Lends the memory of the arrays to another kernel, cleared and with at least `byteCount` bytes, until the next call of
- * `KernelArrays.put`. The arrays are lost. The kernel of the arrays needs no data in it, because they overwrite all of
- * it. A new memory would make the engine collect garbage, because it counts memories.
+ * `KernelArrays.put`. The arrays are lost. Their own kernel loses nothing else, because it keeps no other data there. A
+ * new memory would make the engine collect garbage, because it counts memories.
  */
 export function lendMemory(byteCount: number): WebAssembly.Memory {
   kernel ??= kernels.create();

@@ -62,8 +62,8 @@ type VocabularyOptions = {
   /** Reserved tokens fill the size to a multiple of this number. Defaults to 1. */
   readonly padTo?: number;
   /**
-   * Added tokens. Their ids follow all other ids except those of reserved tokens. An added token that equals a learned
-   * token has the learned token's id instead.
+   * Added tokens. Their ids follow all other ids except those of the tokens that fill the size (`padTo`). An added
+   * token that equals a learned token has the learned token's id instead.
    */
   readonly laterTokens?: readonly string[];
 };

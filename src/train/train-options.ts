@@ -1,6 +1,7 @@
 import { kinds, optionTables, sharedOptions, trainingOptions } from "#options";
 
-// The options of count, those of a topic in the order of help. Those of train are in options/training-table.ts.
+// The options of `count`. Help lists those of a topic in this order. The options of `train` are in
+// options/training-table.ts.
 
 const { output: outputFile, ranges } = sharedOptions.several;
 const {

@@ -28,7 +28,9 @@ type Outcome = Form & {
   readonly notes: readonly (readonly [name: string, text: string])[];
 };
 
-/** A row's name, and its text in the full and in the short summary. If a text is "", that summary has no such row. */
+/**
+ * A row's name, and its text in the full and in the short summary. If a text is empty, that summary has no such row.
+ */
 type SummaryRow = readonly [name: string, full: summaryRows.Row[1], short: summaryRows.Row[1]];
 
 const inBoth = (name: string, text: summaryRows.Row[1]): SummaryRow => [name, text, text];

@@ -18,7 +18,9 @@ export function languageFilesOf({
   return [...train, ...dev];
 }
 
-/** Throws a usage error unless all languages have dev text, or none. */
+/**
+ * Throws a usage error for dev text of an unknown language, or if some languages have dev text and others have none.
+ */
 function checkDev(train: readonly LanguageFile[], dev: readonly LanguageFile[]): void {
   const [names, devNames] = [train, dev].map((files) => files.map(({ language }) => language));
   const unknown = devNames!.find((name) => !names!.includes(name));

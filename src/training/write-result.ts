@@ -367,7 +367,7 @@ type Derivation = Pick<Run, "command" | "arguments" | "startMs"> & {
 
 /**
  * Makes the record of a derived tokenizer. Its options are those of the original's training record, if there is one,
- * changed by `options`. They always state the pattern and the normalization.
+ * changed by `options`. They always state the pattern, the normalization, and that nothing fills the size.
  */
 export function makeDerivedRecord(
   { basePath, parts, ...run }: Derivation,

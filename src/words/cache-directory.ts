@@ -23,7 +23,7 @@ import type { CountsOptions } from "./counts-format.ts";
  *
  *   bpe-index                          maps files to contents (content-hash.ts)
  *   bpe-OPTIONS-SIZE-SHA256.words      an entry: the words of one content, read with these options (cache-entries.ts)
- *   bpe-GROUP-ID.sum                   the summed words of many entries that share a run's options (cache-entries.ts)
+ *   bpe-GROUP-ID.sum                   the summed words of entries that share a run's options (cache-entries.ts)
  *   bpe-OUTPUT.result                  the sources and the files of an output (`Result`)
  *
  * SIZE is in bytes. OPTIONS, GROUP, ID and OUTPUT are 16 hexadecimal digits. While a file is being written, it is in a
@@ -189,7 +189,7 @@ export class CacheDirectory {
     }
   }
 
-  /** Stores nothing more for the rest of the run, and warns once. Rethrows an error that is not the system's. */
+  /** Stores nothing more for the rest of the run, and warns once. Rethrows an error that is a bug of this program. */
   stopKeeping(error: unknown): void {
     if (systemError.userErrorOf(error) === undefined) throw error;
     if (!this.isWritable) return;
@@ -408,7 +408,7 @@ const checksumOf = (json: string) => host.xxHash64(json).toString(16);
 
 /**
  * Returns the path and SHA-256 of each file of an output. Returns undefined if the output is not a directory, or if a
- * file is not a regular one or may be another user's.
+ * file is missing, cannot be read, is not a regular one, or may be another user's.
  */
 function filesOf(place: string, otherFiles: readonly string[]): Files | undefined {
   try {

@@ -160,7 +160,7 @@ const noStatistics = (): RangeStatistics => ({
 
 /** Adds the statistics of a range to those of its input. Ranges with checksums come in order. */
 function addStatistics(sum: RangeStatistics, found: RangeStatistics): void {
-  // Most inputs are one range, whose checksum is that of the input.
+  // The first range of an input has nothing before it to join.
   sum.crc32 = sum.textBytes === 0 ? found.crc32 : joinChecksums(sum.crc32, found.crc32, found.textBytes);
   sum.textBytes += found.textBytes;
   sum.documentCount += found.documentCount;

@@ -12,8 +12,8 @@ export type CountMemory = {
 };
 
 /**
- * An upper bound of the memory for words, per byte of a large text. It is reached if the text consists of distinct
- * words of three bytes, and tables are half empty.
+ * An upper bound of the memory in bytes for words, per byte of a large text. Distinct words of three bytes, in tables
+ * that have just grown, need the most.
  */
 const wordBytesPerTextByte = scaled(40, 1e15);
 

@@ -41,8 +41,8 @@ type CountedToSave = Pick<CountedWords, "statistics"> &
   );
 
 /**
- * Counts the words of a corpus to save them. Without a cache, a single compact file is written word by word. A cache, a
- * file of text (.tsv) or several files need a table of all words.
+ * Counts the words of a corpus to save them. Without a cache, a single compact file is written word by word. A cache,
+ * text (a .tsv file or standard output) or several files need a table of all words.
  */
 export async function countToSave(
   corpus: CorpusOptions,
