@@ -119,9 +119,10 @@ typedef struct {
   size_t count;
 } bpe_spans;
 
-/* Finds the canonical ids and, in order, the shortest spans of ids that differ but have the same bytes. If the
- * canonical ids decode to another text, for example because encoding normalizes it, there is one span, from the first
- * difference to the last. */
+/* Finds the canonical ids and, in order, the shortest spans of ids that differ but have the same bytes. Only the last
+ * span may have different bytes, if decoding drops spaces at the start of the text. If the canonical ids decode to
+ * another text, for example because encoding normalizes it, there is one span, from the first difference to the
+ * last. */
 BPE_API const char *bpe_recode(bpe_tokenizer *, const uint32_t *ids, size_t count, int flags, bpe_ids *canonical, bpe_spans *spans);
 
 /* One more than the largest id. */

@@ -247,8 +247,8 @@ typedef struct {
   size_t span_count;
 } Recoding;
 
-/* Fills in `spans`. If the given and the canonical ids spell the same text (`is_same_text`), the spans are the
- * shortest ones that differ in ids but not in bytes. */
+/* Fills in `spans`. If the given and the canonical ids spell the same text (`is_same_text`), the spans are the shortest
+ * ones that differ in ids but not in bytes; only the last may differ in bytes, too (recode.ts). */
 BPE_HIDDEN const char *find_recoded_spans(Instance *, const Image *, Recoding *);
 
 /* ---- session.c: texts that grow and are edited ---- */
@@ -281,8 +281,8 @@ BPE_HIDDEN size_t session_stable(const Session *);
 
 /* The maximum number of bytes on each side of a position that decide whether the text may be cut there. */
 BPE_HIDDEN uint32_t cut_reach(Instance *, const Image *);
-/* Finds the first or last position in [from, to) where the text may be cut; `*cut` is UINT32_MAX if there is none.
- * At least `cut_reach` bytes must follow `to`, unless the text ends there. */
+/* Finds the first or last position in [from, to) where the text may be cut; `*cut` is UINT32_MAX if there is none. At
+ * least `cut_reach` bytes must follow `to`, or all up to the end of the text. */
 BPE_HIDDEN const char *find_cut_between(Instance *, const Image *, const uint8_t *text, size_t size, size_t from, size_t to, bool wants_last, uint32_t *cut);
 
 static inline uint32_t id_at(const uint8_t *ids, uint32_t id_bytes, size_t index) {

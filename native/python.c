@@ -27,7 +27,7 @@ typedef struct {
   Image image;
   int specials_as_text; /* the default of calls: whether special tokens are encoded as text */
   Idle *idle;         /* sorted by lane; guarded by the GIL */
-  uint64_t lanes;     /* bit n is set while lane n is taken */
+  uint64_t lanes;     /* bit n is set while lane n, below LANE_MAX, is taken */
   PyObject **numbers; /* the int object of each id that has occurred; otherwise NULL */
   Ids spare;          /* memory for the ids of one short text */
 } Model;
@@ -583,8 +583,8 @@ static void batch_dealloc(Batch *self) {
   free_object(self);
 }
 
-/* Returns the `lookahead_size` of a slice with `left` bytes after it. A token depends on at most one character after
- * it, which has at most four bytes. */
+/* Returns the `lookahead_size` of a slice with `left` bytes after it. The last token before a safe cut depends on at
+ * most one character after the cut, which has at most four bytes. */
 static uint8_t lookahead_size(size_t left) { return left < 4 ? (uint8_t)left : 4; }
 
 static bool add_part(Batch *self, Part part) {
@@ -853,7 +853,8 @@ static void stop(Batch *self) {
   self->next_part = self->part_count;
 }
 
-/* work() -> bool: encodes some parts, and returns whether any is left to take. Several threads may call it at once. */
+/* work() -> bool: encodes some parts, and returns whether the thread should call it again. Several threads may call it
+ * at once. */
 static PyObject *batch_work(Batch *self, PyObject *unused) {
   (void)unused;
   if (self->next_part == self->part_count) return PyBool_FromLong(false);

@@ -34,7 +34,7 @@ _ELSEWHERE = {
 
 
 def suggest_parameters(function: F) -> F:
-    """Makes a function raise a TypeError for an unknown parameter. The error says which parameter to use instead."""
+    """Makes a function raise a TypeError for an unknown parameter. The error says what to use instead, if that is known."""
     code = getattr(function, "__code__")
     known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
@@ -109,7 +109,7 @@ def flag_of(name: str, value: Any, wanted: str = "True or False") -> bool:
 
 
 def items_of(name: str, wanted: str, value: Any) -> list[tuple[Any, Any]]:
-    """Returns the items of a dict, and refuses anything else."""
+    """Returns the items of a mapping, and refuses anything else."""
     if isinstance(value, type) or not hasattr(value, "items"):
         refuse(name, wanted, value)
     return list(value.items())

@@ -43,7 +43,8 @@ def train_new_from_iterator(
 
     ``tokenizer`` is a byte-level BPE tokenizer: a fast one of ``transformers``, a ``tokenizers.Tokenizer``, or one of this
     package. The result has the same class, special tokens, roles, chat template and settings. Its merges, vocabulary and ids
-    are those that HF's own method learns from the same texts.
+    are those that HF's own method learns from the same texts. If the tokenizer is one of this package and has a training.json,
+    they follow the ``compat`` of that training instead.
 
     ``text_iterator`` yields strings, or lists of them. A string is not split into lines, and special tokens in it are text.
     ``new_special_tokens`` (str or AddedToken) come after the existing ones. ``special_tokens_map`` gives special tokens new
@@ -323,7 +324,7 @@ def _pipeline(root: Mapping[str, Any], special_tokens: Mapping[str, None]) -> di
 def _train_hf(tokenizer: Any, texts: Texts, trainer: Trainer, learner: Learner, asked: Mapping[str, Any]) -> Any:
     """Trains a `tokenizers.Tokenizer` as `train_new_from_iterator` of `transformers` would.
 
-    Added tokens that are not special get ids after the vocabulary.
+    Added tokens that are neither special nor learned get ids after the vocabulary.
     """
     root, names = json.loads(tokenizer.to_str()), asked["special_tokens_map"] or {}
     model, new = root["model"], asked["new_special_tokens"] or ()

@@ -39,7 +39,8 @@ RecodedSpans = list[tuple[int, int, int, int]]
 Unit = Literal["characters", "bytes"]
 #: The texts of special tokens, or all special tokens.
 Special = Union[Literal["all"], Collection[str]]
-#: The least number of characters for each thread. For fewer, a thread would save little, because starting it takes time.
+#: The least number of characters, or of bytes of files, for each thread. For fewer, a thread would save little, because
+#: starting it takes time.
 _CHARACTERS_PER_THREAD = 1 << 18
 _LONG_CHARACTERS = 2 * _CHARACTERS_PER_THREAD
 _THREADS_MAX = 16
@@ -317,7 +318,7 @@ class Tokenizer:
 
     @property
     def merges(self) -> list[tuple[bytes, bytes]]:
-        """Returns the learned pairs of tokens, in order. Reads tokenizer.json at each call."""
+        """Returns the learned pairs of tokens, in order. Reads or makes tokenizer.json at each call."""
         return [pair_of(each.split(" ") if isinstance(each, str) else each) for each in self._model_of_json()["merges"]]
 
     def ranks(self) -> dict[bytes, int]:
@@ -898,7 +899,7 @@ class Tokenizer:
         return self.first_noncanonical(ids, special_tokens_as_text=special_tokens_as_text) is None
 
     def first_noncanonical(self, ids: Sequence[int], *, special_tokens_as_text: Union[bool, None] = None) -> Union[int, None]:
-        """Returns the index of the first id that encoding their text does not give; None if the ids are canonical."""
+        """Returns the index of the first difference between the ids and those that encoding their text gives; None if there is none."""
         canonical = self._encode(self.decode_bytes(ids), special_tokens_as_text)
         spans = self._recoded_spans(ids, canonical, False)
         return spans[0][0] if spans else None
@@ -1121,7 +1122,7 @@ def _refuse_another(path: str, head: bytes) -> None:
 
 
 def _format_of(path: str) -> "tuple[str, str, bytes] | None":
-    """Returns the entry of `_FORMATS` for the name of a file; None for a directory."""
+    """Returns how to write a file of this name; None if the name is for a directory. Refuses names of files that cannot be written."""
     name = os.path.basename(path)
     if name in ("vocab.json", "merges.txt"):
         raise BpeError(f'"{name}" is not a whole tokenizer: it takes vocab.json and merges.txt\nhint: save(DIRECTORY) writes both')
@@ -1241,7 +1242,10 @@ def _list_of(texts: Iterable[str], name: str = "texts", wanted: str = "a list of
 
 
 def _without_command(message: str, paths: Sequence[str]) -> str:
-    """Returns a message of `bpe encode` without hints that are command lines, because the caller typed none."""
+    """Returns a message of `bpe encode` without hints that are command lines, because the caller typed none.
+
+    If a path does not exist, adds a hint for a caller who meant a text.
+    """
     lines = [line for line in message.split("\n") if not (line.startswith("hint: ") and "bpe " in line)]
     if not all(map(os.path.lexists, paths)):
         lines.append("hint: a string is the path of a file here; encode(text) encodes a text")

@@ -211,7 +211,7 @@ _PRINTERS: dict[str, t.Callable[[str, t.Any], t.Iterable[t.Any]]] = {
 
 
 def refuse_no_texts(name: str, texts: object) -> None:
-    """Refuses anything but an iterable of texts, or of lists of them, even if Python could iterate over it."""
+    """Refuses strings, dicts, tables, and values that are not iterable. The items are checked when they are sent."""
     refuse_text(name, texts if isinstance(texts, (str, bytes)) else ())
     if not is_iterable(texts):
         raise TypeError(f"{name} must be an iterable of strings, found {type(texts).__name__}")
@@ -287,7 +287,7 @@ def _listen_apart(
         try:
             _listen(run, said, warned, show)
         except BaseException as error:
-            # Stop the run, so that sending the texts fails. Then the thread that sends them raises this error.
+            # Stop the run, so that the other thread stops sending texts or reading the answer, and raises this error.
             raised.append(error)
             run.stop()
 

@@ -152,7 +152,7 @@ def check_encode(
 ) -> dict[str, Any]:
     """Compares the ids that a student's ``tokenizer.encode(text)`` returns with the right ones.
 
-    ``equal_ids`` says how many ids are right before the first wrong one. If there is one, ``yours`` and ``right`` are up
+    ``equal_ids`` says how many ids are equal before the first difference. If there is one, ``yours`` and ``right`` are up
     to eight tokens from there on, ``rest`` is the next 80 bytes of the text at most, and ``reasons`` explains the
     difference. The tokenizer may also be the first argument.
     """
@@ -200,7 +200,10 @@ def _count_words(path: Union[str, "os.PathLike[str]"], special_tokens: Sequence[
 def _pair_counts(
     words: Mapping[bytes, int], merges: Sequence[tuple[bytes, bytes]], overlap: bool = True
 ) -> "Counter[tuple[bytes, bytes]]":
-    """Returns how often each pair occurs in the words after these merges."""
+    """Returns how often each pair occurs in the words after these merges.
+
+    Without ``overlap``, of occurrences of a pair that overlap, every second one is left out.
+    """
     ranks = {pair: rank for rank, pair in enumerate(merges)}
     counts: "Counter[tuple[bytes, bytes]]" = Counter()
     for word, count in words.items():

@@ -82,9 +82,9 @@ def patch_transformers() -> None:
 
     HF still encodes pairs of texts, texts that are already split into words, and texts for which padding, truncation or
     ``split_special_tokens`` is on. A tokenizer that `bpe` cannot read exactly keeps HF's encoder, with a warning; one
-    with a step written in Python keeps it without a warning. Results other than ids and mask, such as offsets, are
-    computed by HF when they are read. Changes of ``backend_tokenizer`` are noticed at the next text; a tokenizer that is
-    trained keeps HF's encoder from then on.
+    with a step written in Python keeps it without a warning. Results other than ids, mask, and type ids that are all 0,
+    such as offsets, are computed by HF when they are read. Changes of ``backend_tokenizer`` are noticed at the next text; a
+    tokenizer that is trained keeps HF's encoder from then on.
     """
     from transformers import PreTrainedTokenizerFast
 

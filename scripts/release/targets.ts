@@ -44,7 +44,7 @@ const forMac = (zigTarget: string): NativeTarget => ({
   zigTarget,
   names: { module: "_native.abi3.so", shared: "libbpe.dylib", static: "libbpe.a" },
   linking: {
-    // Without this flag, the module would contain the path at which it was built.
+    // Without `-install_name`, the module would contain the path at which it was built.
     module: ["-undefined", "dynamic_lookup", "-Wl,-install_name,@rpath/_native.abi3.so"],
     shared: ["-Wl,-install_name,@rpath/libbpe.dylib"],
   },

@@ -10,7 +10,7 @@ export function groupBy<Key, Item>(items: Iterable<Item>, keyOf: (item: Item) =>
   return groups;
 }
 
-/** Returns a longer copy of an array: at least twice as long, and with at least `length` elements. */
+/** Returns a copy of an array that is at least twice as long, and has at least `length` elements. */
 export function grow<Numbers extends Uint8Array | Int32Array | Float64Array>(
   array: Numbers,
   length = 0,

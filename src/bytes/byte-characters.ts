@@ -12,7 +12,7 @@ const codePointLimit = 0x100 + 68;
 const notInAlphabet = -1;
 const codePointToByte = new Int16Array(codePointLimit).fill(notInAlphabet);
 
-// This runs when the module is loaded, before any work, so it makes few calls.
+// This runs whenever the module is loaded, so it must be fast.
 for (let byte = 0, moved = 0x100; byte < 256; byte++) {
   const keepsItsCodePoint = (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
   const codePoint = keepsItsCodePoint ? byte : moved++;

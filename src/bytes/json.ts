@@ -83,7 +83,7 @@ export function walkMembers(
   }
 }
 
-/** The most levels that serde_json reads, which is the library with which HF reads `tokenizer.json`. */
+/** The most levels that are read by serde_json, the library with which HF reads `tokenizer.json`. */
 const jsonLevelsMax = 127;
 
 /** Whether plain data has more levels of lists and objects than `levels`. */
@@ -126,7 +126,7 @@ export function objectAt(value: unknown, path: string, what?: string): Record<st
   );
 }
 
-/** JSON on one line, safe for a terminal: characters that match `isInvisible` become `\uNNNN`. */
+/** JSON on one line, safe for a terminal: characters that match `isInvisible` are escaped. */
 export const line = (value: unknown) =>
   JSON.stringify(value).replace(new RegExp(isInvisible, "gu"), (character) =>
     Array.from({ length: character.length }, (_, i) => escapeUnit(character.charCodeAt(i))).join(""),

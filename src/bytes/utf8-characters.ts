@@ -49,8 +49,9 @@ export function byteCountOf(codePoint: number): number {
 }
 
 /**
- * Whether the bytes at `pos` are no whole character, but may be the beginning of one that `limit` cuts off. Their
- * continuation bytes are not checked, so this is also true for some bytes that nothing can complete.
+ * Whether the bytes at `pos` are no whole character, but may be the beginning of one that `limit` cuts off. This may
+ * also be true of bytes that nothing can complete, because only the first byte is checked, and only for being at least
+ * 0xc2.
  */
 export function isUnfinished(bytes: Uint8Array, pos: number, limit: number): boolean {
   return limit - pos < 4 && bytes[pos]! >= 0xc2 && codePointAt(bytes, pos, limit) === noCodePoint;

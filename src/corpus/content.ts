@@ -12,8 +12,8 @@ export type NotText = {
 };
 
 /**
- * The number of leading bytes that decide what the content is. A zero byte among them means that the input is not text;
- * a zero byte after them is accepted as part of a text.
+ * The number of leading bytes that decide what the content is. Unless `--binary text` is used, a zero byte among them
+ * means that the input is not text. A zero byte after them is accepted as part of a text.
  */
 export const headBytesMax = 1 << 13;
 
@@ -76,8 +76,8 @@ const predicateOf = (signature: Signature) =>
 function hintOf(signature: Signature, path: string, compression: Compression): Message {
   const { remedy } = signature;
   if (remedy === undefined && !("packer" in signature)) return insist;
-  // Without `unpacksItself`, the program of the remedy does not unpack gzip and zstd, and often it cannot read a pipe.
-  // So the file has to be unpacked first.
+  // Without `unpacksItself`, the remedy works only if its format is not itself in gzip or zstd data, and its program
+  // often cannot read a pipe. So the file has to be unpacked first.
   if (compression !== "none" && !signature.unpacksItself)
     return "unpack it first, and name the unpacked file";
   if (remedy === undefined)

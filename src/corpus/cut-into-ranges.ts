@@ -39,8 +39,8 @@ export class CutFinder {
    * overlaps. If there is none, returns the first safe cut before `stop - characterTailBytes`; undefined if there is no
    * such cut, or if a special token reaches into [from, stop).
    *
-   * Before `from`, `contextBytes` bytes must be known, unless the text begins at `from` or `from` is an earlier cut.
-   * After `stop`, `contextBytes` bytes must be known, or all of the text.
+   * Before `from`, `contextBytes` bytes must be known, or all since the beginning of the text or since an earlier cut.
+   * After `stop`, `contextBytes` bytes must be known, or all up to the end of the text.
    */
   find(text: Text, from: number, stop: number, limit: number): Cut | undefined {
     const { finder } = this;
@@ -96,8 +96,8 @@ const afterCutBytes = 12;
 type FileCut = { readonly atByte: number; readonly inside: boolean };
 
 /**
- * How many bytes after a wanted cut are searched for a cut. If they have none, the range grows by another
- * `rangeSizeBytes`, and the search begins again at its new end.
+ * How many bytes after a wanted cut are searched for a cut; in plain text, at least `probeSizeBytes`. If they have
+ * none, the range grows by another `rangeSizeBytes`, and the search begins again at its new end.
  */
 const searchSizeBytes = scaled(1 << 20, 64);
 const defaultProbeSizeBytes = scaled(1 << 16, 16);

@@ -66,8 +66,8 @@ class TextLines implements ByteStream {
     let end = from;
     while (end < into.length) {
       if (this.pos === this.part.length) {
-        // An iterator over texts in memory never yields to the event loop, so this loop does. Otherwise timers and most
-        // signals would wait.
+        // An iterator over texts in memory never yields to the event loop, so this loop does. Otherwise timers and the
+        // handlers of signals such as SIGINT would wait.
         if (this.turns.isDue) await this.turns.turn();
         this.signal?.throwIfAborted();
         if (this.taken === this.text.length) {
@@ -118,8 +118,8 @@ class TextLines implements ByteStream {
   }
 
   /**
-   * Waits for the next text, or rejects once the signal aborts. This does not use `Promise.race`, because the signal's
-   * promise would keep a reaction for each text.
+   * Waits for the next text, or rejects once the signal aborts. This does not use `Promise.race` with one promise for
+   * the abort, because that promise would keep a reaction for each text.
    */
   private orAbort<T>(next: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -134,7 +134,7 @@ class TextLines implements ByteStream {
     const start = Math.max(0, taken);
     const end = utf8.skipSplitPair(text, start + partCharacters);
     this.taken = end;
-    // Half a surrogate pair becomes U+FFFD, as it does in `encode`.
+    // Half a surrogate pair becomes U+FFFD, as in `Tokenizer.encode`.
     const json = JSON.stringify(text.slice(start, end).toWellFormed()).slice(1, -1);
     return this.encoder.encode(
       `${taken === notBegun ? '{"text":"' : ""}${json}${end === text.length ? '"}\n' : ""}`,

@@ -106,7 +106,7 @@ export const canBeCutByBytes = (input: Input) => canSeek(input) && input.format 
 
 /**
  * The estimated bytes of text. A compressed or Parquet file counts three times its size. With a stream, whose size is
- * unknown, the estimate is the largest possible number.
+ * unknown, the estimate is the largest safe integer.
  */
 export const expectedTextBytes = (inputs: readonly Input[]) =>
   inputs.reduce((sum, { isStream, compression, format, sizeBytes }) => {
@@ -189,8 +189,8 @@ export function openInput(input: Input): number {
 }
 
 /**
- * Throws a UserError if the file has changed since the run began. Appended bytes, new permissions, owners and hard
- * links are allowed.
+ * Throws a UserError if the file has changed since the run began. New permissions, owners and hard links are allowed,
+ * and so are appended bytes: a file that became longer is not checked for other changes.
  */
 export function checkUnchanged(input: Input): void {
   const { path, state } = input;

@@ -60,8 +60,8 @@ const compressedBytesMax = 1 << 24;
 const decompressedBytesMax = 1 << 24;
 
 /**
- * Decompresses the beginning of a file. It tries prefixes of various lengths, until one gives enough bytes, but not far
- * too many.
+ * Decompresses the beginning of a file. It tries prefixes of various lengths, until one gives enough bytes but not far
+ * too many, or has all bytes that may be read.
  */
 function decompressHead(fd: number, path: string, compression: Codec, bytesMax: number): Uint8Array {
   let tooFewBytes = 0;
@@ -75,8 +75,9 @@ function decompressHead(fd: number, path: string, compression: Codec, bytesMax: 
       if (head.length >= bytesMax || isAll) return head.subarray(0, bytesMax);
       tooFewBytes = triedBytes;
     }
-    // A block of zstd decompresses to at most 128 KB, so some length between `tooFewBytes` and `tooManyBytes` gives
-    // enough bytes and not too many.
+    // One more byte completes at most one block of zstd, which decompresses to at most 128 KB; a byte of gzip
+    // decompresses to about 1 KB at most. So some length between `tooFewBytes` and `tooManyBytes` gives enough bytes
+    // and not too many.
     triedBytes = Number.isFinite(tooManyBytes) ? (tooFewBytes + tooManyBytes) >> 1 : 4 * triedBytes;
   }
 }
@@ -98,7 +99,10 @@ function decompressBeginning(bytes: Uint8Array, path: string, compression: Codec
 }
 
 export type InputOptions = {
-  /** The format of all inputs, regardless of their names and content. */
+  /**
+   * The format of all inputs. It takes precedence over their names and content, but does not let binary data pass as
+   * text.
+   */
   readonly inputFormat?: InputFormat | undefined;
   readonly textField?: string | undefined;
   /**
@@ -116,7 +120,7 @@ export type InputOptions = {
 
 export type Reading = { readonly format: InputFormat; readonly textField?: string | undefined };
 
-/** Inspects the file or stream at a path. Throws a UserError for a file that is not text. */
+/** Inspects the file or stream at a path. Throws a UserError for a file that is neither text nor Parquet. */
 export function inspectInput(path: string, options: InputOptions = {}): Input {
   const found = inspectContent(path, options);
   if ("what" in found) throw notText(path, found);
@@ -124,8 +128,8 @@ export function inspectInput(path: string, options: InputOptions = {}): Input {
 }
 
 /**
- * Inspects the file or stream at a path. For a file that is not text, returns what it is. A stream is checked only when
- * it is read.
+ * Inspects the file or stream at a path. For a file that is neither text nor Parquet, returns what it is. The content
+ * of a stream is checked only when it is read.
  */
 export function inspectContent(path: string, options: InputOptions): Input | NotText {
   if (path === "-") return streamAt(path, options);
@@ -217,9 +221,9 @@ function readingOf(
 const headerMark = 0x3e; // >
 
 /**
- * Detects the format of the first stream, unless an option or its name decides it. Returns all inputs, with this format
- * filled in for the first stream. Later streams are not opened, because their writers may wait until the first one is
- * read.
+ * Detects the format of the first stream, unless an option (`--binary text` included) or the stream's name decides it.
+ * Returns all inputs, with this format filled in for the first stream. Later streams are not opened, because their
+ * writers may wait until the first one is read.
  */
 export async function inspectFirstStream(
   inputs: readonly Input[],

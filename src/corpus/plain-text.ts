@@ -8,7 +8,7 @@ import { defaultTextField, jsonHeadBytesMax, recordsIn } from "./json-shape.ts";
  *
  * @param sizeBytes the size of the file
  * @param readHead returns the first bytes of the file, at most `byteCount`
- * @param hint what to do with such a file
+ * @param hint what to do with a file that is compressed or has records
  */
 export async function checkPlainText(
   name: string,

@@ -59,7 +59,7 @@ const planFields = schema.object({
   digest: schema.text,
 });
 
-/** The options that the cuts of a plan depend on. */
+/** The options that decide where a cut is valid. */
 export type PlannedCutting = {
   readonly patterns: readonly string[];
   readonly specialTokens: readonly string[];
@@ -70,8 +70,8 @@ export type PlannedCutting = {
 };
 
 /**
- * Returns digests of the options that the cuts of a plan depend on. Special tokens are sorted, because their order
- * affects ids, not cuts.
+ * Returns the options as they are in the lines of a plan: the patterns and the special tokens as digests. Special
+ * tokens are sorted, because their order affects ids, not cuts.
  */
 const digestOptions = ({ patterns, specialTokens, isLinewise, normalization }: PlannedCutting) => ({
   patternDigest: hexDigest(patterns),
@@ -254,8 +254,8 @@ export function read(
 }
 
 /**
- * Reads the lines of a whole plan, and sorts them by index. Throws a UserError if one is missing or repeated. Does not
- * access the files that the plan names.
+ * Reads the lines of a whole plan, and sorts them by index. Throws a UserError unless their indices are 0, 1, 2, …;
+ * that lines are missing at the end of the plan is not noticed. Does not access the files that the plan names.
  */
 export function readLines(text: string, source: string): Line[] {
   const lines = text.split("\n").flatMap((json, i) => {

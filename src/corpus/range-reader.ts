@@ -171,7 +171,7 @@ const windowBytesMax = 2 ** 30;
 /** How a reader maps parts of large files into the memory of its text (docs/internals/reading.md). */
 export type Mapping = {
   readonly window: FileWindow;
-  /** The smallest size of a file that is mapped. Smaller files are faster to read. */
+  /** The smallest size of a file that is mapped. Reading a smaller file is faster than mapping it. */
   readonly fileBytesLeast: number;
 };
 

@@ -11,8 +11,8 @@ type RecordLines = {
   /** The position of the first record: after a byte-order mark, if the format allows one. */
   firstPos(bytes: Uint8Array): number;
   /**
-   * Appends the records in text[pos .. end) to the batch; stops at an invalid line. There must be a line feed at `end`
-   * - 1 or, if the last line lacks its line feed, at `end`.
+   * Appends the records in text[pos .. end) to the batch; stops at an invalid line. The last byte before `end` must be a
+   * line feed or, if the last line lacks its line feed, the byte at `end` must be one.
    */
   read(text: Text, pos: number, end: number, batch: RecordBatch): LinesRead;
   readonly tooLongHint: string;
@@ -45,7 +45,7 @@ export class LineReader {
     readonly batch = new RecordBatch(),
   ) {}
 
-  /** The current offset in the input, for errors. */
+  /** The offset in the input at which the window begins, for errors. */
   get offsetByte(): number {
     return this.window?.baseByte ?? 0;
   }
@@ -606,7 +606,7 @@ const commentMark = 0x3b; // ;
 
 /** 1 for a byte that is part of a sequence: printable ASCII without the space. */
 const isKept = new Uint8Array(256).fill(1, 0x21, 0x7f);
-/** 1 for a byte that is dropped from a sequence. Any other byte of a sequence that is not in `isKept` is an error. */
+/** 1 for a byte that is dropped from a sequence. A byte of a sequence that is neither kept nor dropped is an error. */
 const isBlank = new Uint8Array(256);
 for (const blank of [ascii.space, ascii.tab, ascii.carriageReturn]) isBlank[blank] = 1;
 

@@ -366,8 +366,8 @@ const valueBytesMax = 2 ** 31 - 1;
  *   0   RLE: one value follows, in as many whole bytes as `bitWidth` needs; it is repeated header >> 1 times
  *   1   bit-packed: header >> 1 groups follow, of eight values of `bitWidth` bits each, lowest bits first
  *
- * The last group may have more values than are needed. Returns false if there are too few values, or if `bitWidth` is
- * above 31.
+ * The last group may have more values than are needed. Returns false if there are too few values, if a header has more
+ * than five bytes, or if `bitWidth` is above 31.
  */
 export function decodeRleBitPacked(
   bytes: Uint8Array,
