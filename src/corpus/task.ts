@@ -25,7 +25,7 @@ export type ChunkTask = Range & {
   readonly continues: boolean;
   /** How many bytes of the input were read since the previous chunk, before any decompression, for progress. */
   readonly inputBytes: number;
-  /** The number of lines before the chunk, for errors in records. */
+  /** The number of lines before the chunk, for errors in records; 0 in plain text. */
   readonly linesBefore?: number;
 };
 
@@ -65,7 +65,7 @@ export function inputBytesOf(task: Task, textBytes = textBytesOf(task)): number 
 
 /**
  * Plans the tasks for the given ranges, by default for all of each input, in order. Without `cutting` no range is cut,
- * but Parquet files and inputs that are read in order still make several tasks. The user of a chunk must return its
+ * but Parquet files and inputs that are read in order may still make several tasks. The user of a chunk must return its
  * memory to `buffers`.
  */
 export async function* plan(
@@ -179,7 +179,7 @@ export async function* planChunks(
       if (limit < bufferBytes) {
         const last = chunks.next(bytes.subarray(0, limit), limit, "input");
         if (limit > bufferBytes >> 2) return yield last;
-        // The bytes of a small last chunk are copied, so that no buffer of the full size is transferred to a thread.
+        // The bytes of a small last chunk are copied, so that no buffer of the full size is sent to a thread.
         const copy = { ...last, bytes: bytes.slice(0, limit) };
         buffers.give(bytes.buffer);
         return yield copy;

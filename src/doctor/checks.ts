@@ -4,8 +4,8 @@ export const severities = ["error", "warning", "note"] as const;
 export type Severity = (typeof severities)[number];
 
 /**
- * The checks, and why each of them matters. An error means that a program encodes or decodes wrongly, or stops. A
- * warning means that this is likely. A note is good to know.
+ * The checks, and why each of them matters. What a check finds is an error (a fault to repair), a warning (likely a
+ * fault) or a note (good to know).
  */
 export const checks = {
   "not-loaded":

@@ -55,7 +55,10 @@ const neutralClasses = new Set(["PreTrainedTokenizerFast", "TokenizersBackend", 
 
 const stepsOfClass = (name: string) => rebuildingClasses.get(name.replace(/Tokenizer(Fast)?$/, ""));
 
-/** Whether transformers 5 rebuilds a tokenizer of this class, so that it follows tokenizer_config.json. */
+/**
+ * Whether transformers 5 is known to rebuild byte-level tokenizers of this class. It then follows `add_prefix_space` in
+ * tokenizer_config.json.
+ */
 export const rebuildsTokenizer = (name: string): boolean => stepsOfClass(name) !== undefined;
 
 /** Checks whether transformers rebuilds the tokenizer by its class, and whether that changes ids. */

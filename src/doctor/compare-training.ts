@@ -73,7 +73,7 @@ type Size = {
 async function compareFiles({ product, index, folder, directory }: Size): Promise<Comparison> {
   const inFolder = (name: string) => (folder === "" ? name : `${folder}/${name}`);
   const found: Comparison = { differences: [], fileNames: [], notes: [] };
-  // The file that people read comes first.
+  // merges.txt comes first, because people can read it.
   const files = product.filesOf(index).toSorted((a, b) => orderOf(a.name) - orderOf(b.name));
   for (const file of files) {
     const name = inFolder(file.name);

@@ -5,14 +5,14 @@ import { type TokenizerParts, tokenizers, tokenTables } from "#tokenizer";
 import type { ScriptCounts } from "./text-survey.ts";
 
 /**
- * Tokens that are only parts of characters have no known script. A script is left out if there are more of them than
- * this share of the script's own tokens.
+ * The script of tokens that are not whole characters is unknown. A script is left out if such tokens occur more often
+ * than this share of the occurrences of the script's own tokens.
  */
 const unknownShareMax = 0.05;
 
 /**
- * Returns the tokens and bytes of each script in the corpus of the training, by the counts in tokens.tsv. Leaves out
- * scripts whose counts are too inexact. Without counts, the list is empty.
+ * Returns how many tokens and bytes of each script are in the corpus of the training, by the counts in tokens.tsv.
+ * Leaves out scripts whose counts are too inexact. Without counts, the list is empty.
  */
 export function corpusScripts(parts: TokenizerParts): ScriptCounts[] {
   const written = runToEnd(writtenCounts.read(parts));

@@ -19,7 +19,7 @@ function stepsIn(value: unknown, list: string): Step[] {
 /** Matches a doubled backslash before a class letter, as in `\\p`. Such an expression matches a literal backslash. */
 const doubled = /(?<!\\)\\\\[pPsSdDwW]/;
 
-/** Finds expressions with doubled backslashes. There they match a literal backslash, which is rare in texts. */
+/** Finds expressions with doubled backslashes. These expressions hardly ever match, because backslashes are rare. */
 export function checkEscapes({ json }: Subject): Finding[] {
   const sources = stepsIn(json?.pre_tokenizer, "pretokenizers").map(({ pattern }) => objectOf(pattern).Regex);
   const wrong = sources.filter(

@@ -1,6 +1,6 @@
 import { optionTables, sharedOptions } from "#options";
 
-/** The options of `bpe doctor`. Those of a topic are in the order of help. */
+/** The options of `bpe doctor`. Help lists the options of a topic in the order in which they are here. */
 export const doctorOptions = optionTables.of({
   texts: {
     ...sharedOptions.several.texts,

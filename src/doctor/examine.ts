@@ -109,7 +109,10 @@ function validTokens(tokens: TokenTable): Uint8Array {
   return isText;
 }
 
-/** Loads the tokenizer. If that fails, returns the error, or throws it if the tokenizer is not a byte-level BPE. */
+/**
+ * Loads the tokenizer. If that fails, returns the error if there is a tokenizer.json that looks like a byte-level BPE,
+ * and otherwise throws it.
+ */
 function load(subject: Subject, options: tokenizers.LoadOptions): Loaded | UserError {
   try {
     const parts = tokenizerFiles.loadSource(subject.source, options);

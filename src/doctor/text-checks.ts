@@ -103,7 +103,10 @@ export function checkScripts(scripts: readonly ScriptCounts[], text: string): Fi
 /** A script is unlike the corpus if its tokens per byte are more than this many times those in the corpus. */
 const unlikeRatio = 1.5;
 
-/** Finds scripts that take more tokens per byte in these texts than in the corpus that the tokenizer was trained on. */
+/**
+ * Finds scripts that take many more tokens per byte in these texts than in the corpus that the tokenizer was trained
+ * on.
+ */
 export function checkCorpus(scripts: readonly ScriptCounts[], corpus: readonly ScriptCounts[]): Finding[] {
   const unlike = scripts.flatMap((script) => {
     const own = corpus.find(({ name }) => name === script.name);

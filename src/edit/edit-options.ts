@@ -1,7 +1,7 @@
 import { formats } from "#formats";
 import { kinds, optionTables, sharedOptions } from "#options";
 
-// The options of prune, truncate, convert and image. In each table, those of a topic are in the order of help.
+// The options of prune, truncate, convert and image. Help lists the options of a topic in the order of these tables.
 
 const { details: _, ...outputDirectory } = sharedOptions.ofTraining.output;
 const { output: outputFile, texts: textFiles } = sharedOptions.several;

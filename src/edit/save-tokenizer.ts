@@ -7,9 +7,9 @@ import { digestOfParts, imageFile, type TokenizerParts } from "#tokenizer";
 import { results } from "#training";
 
 export type Saving = {
-  /** The path of the tokenizer's files: those that were loaded, or a copy of them. */
+  /** The path of the files that were loaded. */
   readonly path: string;
-  /** The fingerprint of the loaded tokenizer. */
+  /** The digest of the loaded tokenizer (`digestOfParts`). */
   readonly fingerprint: string;
   readonly output: string;
   readonly guard: stagedFile.Guard;

@@ -26,7 +26,7 @@ import { formatSpeed } from "./text-speed.ts";
 /** `bpe encode`: writes the ids of all inputs, in order, to files or to stdout. */
 export async function runEncode(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
-  // 1. Refuse mistakes that the options alone reveal, before anything is read.
+  // 1. Refuse mistakes that the options alone reveal, before any input is read.
   const asked = optionTables.readTyped(encodeOptions, invocation.options);
   const { output: path, ranges: plan, appendToken } = asked;
   const tokenizer = await givenTokenizers.tokenizerOf(asked);
@@ -164,7 +164,8 @@ type AskedIds = Pick<
 
 /**
  * Returns the format and the names of the requested files of ids. Returns undefined for stdout, which receives decimal
- * numbers, and for a pipe, which receives raw ids. `canPrint` says whether the command writes to stdout without `-o`.
+ * numbers, and for a pipe or device, which can receive only raw ids. `canPrint` says whether the command writes to
+ * stdout without `-o`.
  */
 export function idFilesOf(asked: AskedIds, canPrint = true): AskedFiles | undefined {
   const { output, idsFormat, keepField: keptFields, ifChanged, documentEnd } = asked;

@@ -2,7 +2,7 @@ import { idWriters } from "#ids";
 import { kinds, optionTables, sharedOptions } from "#options";
 import { asOption, phrase } from "#runtime";
 
-// The options of encode, tokens and decode. In each table, those of a topic are in the order of help.
+// The options of encode, tokens and decode. Help lists the options of a topic in the order of these tables.
 
 const { tokenizer, output: outputFile, ranges, json, workers, memoryLimit } = sharedOptions.several;
 const { logFile } = sharedOptions.unattended;

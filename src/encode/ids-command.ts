@@ -184,7 +184,7 @@ async function encodeDocuments(
   }
 }
 
-/** Writes ids in the format of the path's extension; without a path, as lines. Returns the number of ids written. */
+/** Writes ids as .npy or .bin if the path ends so, otherwise as lines of decimal ids. Returns how many were written. */
 const writeSequences = (
   path: string | undefined,
   type: idWriters.IdType,

@@ -2,8 +2,8 @@ import { kinds, optionTables, sharedOptions, trainingOptions } from "#options";
 import { asOption, phrase } from "#runtime";
 import { idFiles } from "./encode-options.ts";
 
-// The options of the commands `bpe ids …`, except `ids inspect`, which has only those of every command. In each table,
-// the options of a topic are in the order of help.
+// The options of the commands `bpe ids …`, except `ids inspect`, which has only those of every command. Help lists the
+// options of a topic in the order of these tables.
 
 const { tokenizer, output: outputFile, json } = sharedOptions.several;
 const { output, workers, memoryLimit, vocabSize, minFrequency, maxTokenLength, keep, summary } =

@@ -195,8 +195,8 @@ class IdCutter {
 const notOne = 0xffffffff;
 
 /**
- * Writes the pieces of ids from ids[first] on into `to`. Stops when `to` has at least `chunkIds` ids, or before an id
- * without pieces.
+ * Writes the pieces of ids[first .. count) into `to`. Stops early when `to` has at least `chunkIds` ids, or before an
+ * id without pieces. `next` is the index of the first id that was not converted.
  */
 function cutIds(
   ids: ArrayLike<number>,

@@ -314,10 +314,10 @@ export type EncodedText = {
   readonly invalidByteCount: number;
 };
 
-/** The amounts of text and of output, for a task or for all tasks of an input. */
+/** The amounts of text and of output, for one task or several. */
 export type EncodedTask = EncodedText & {
   readonly idCount: number;
-  /** The number of records that end in the task or the input; 0 for a text without records. */
+  /** The number of records that end in these tasks; 0 for a text without records. */
   readonly recordCount: number;
 };
 

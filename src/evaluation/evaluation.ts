@@ -104,7 +104,7 @@ export type CostliestWord = {
 
 const shownBytesMax = 160;
 
-/** Returns at most `shownBytesMax` bytes from the start of a word, without a part of a character at the end. */
+/** Returns at most `shownBytesMax` first bytes of a word or token, without a part of a character at the end. */
 export function truncate(bytes: Uint8Array): Uint8Array {
   if (bytes.length <= shownBytesMax) return bytes;
   let end = shownBytesMax;

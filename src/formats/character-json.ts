@@ -231,7 +231,7 @@ const byteTokens = (vocab: TokenIds) =>
 
 const isInUtf8 = (byte: number) => byte < 0xc0 || (byte >= 0xc2 && byte <= 0xf4);
 
-/** Refuses merges that use or make a byte token. Without byte fallback, refuses those that use the unknown token. */
+/** With byte fallback, refuses merges that use or make a byte token; without it, those that use the unknown token. */
 function checkMerges(
   { left, right, merged }: encodingModels.RankedMerges,
   vocab: TokenIds,

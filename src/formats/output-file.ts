@@ -48,7 +48,7 @@ export type SpelledTokens = {
  * formats.ts.
  */
 export type TokenizerFormat = {
-  /** Writes a trained or converted tokenizer. Absent if the format is read-only. */
+  /** Writes a trained or converted tokenizer. Absent if the format is only read, and for `image` (see formats.ts). */
   readonly writing?: {
     /** Returns the reason why a tokenizer cannot be written in this format, or null. */
     readonly obstacle: (tokenizer: FinishedTokenizer) => Message | null;
@@ -63,8 +63,8 @@ export type TokenizerFormat = {
   /** Scans a `tokenizer.json` without checking it; null if it is unusual or wrong. Absent for other formats. */
   readonly scan?: (file: SourceFile) => ScannedJson | null;
   /**
-   * Parses a file for `--like`, without its vocabulary, merges and added tokens. Absent for formats from which `--like`
-   * takes nothing else.
+   * Returns everything but the vocabulary, merges and added tokens of a `tokenizer.json` of this tokenizer, for
+   * `--like` and `bpe convert`. Absent for formats that do not store these settings.
    */
   readonly frame?: (file: SourceFile) => json.JsonObject;
   /** Returns the tokens with roles, if the format states them in the tokenizer's own file. */

@@ -17,7 +17,7 @@ export type RecordedTraining = {
   readonly specialIds: readonly number[] | undefined;
   /** Whether special tokens were given the first ids by request. `compat` may give them the first ids as well. */
   readonly specialTokensFirst: boolean;
-  /** null: text is not normalized. undefined: the record does not say. */
+  /** null, or undefined because the record leaves it out: text is not normalized. */
   readonly normalization: Normalization | null | undefined;
   /** The reserved tokens, which fill the vocabulary. If `specialIds` is present, `specialTokens` includes them. */
   readonly reservedTokens: readonly string[];

@@ -258,7 +258,7 @@ export type InputWeight = {
   /** A label for people. */
   readonly name: string | null;
   readonly glob: string;
-  /** The factor: at least 0, with at most six decimals. */
+  /** The factor: from 0 to 1,000,000, with at most six decimals. */
   readonly weight: number;
 };
 

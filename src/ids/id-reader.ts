@@ -25,7 +25,7 @@ export type BinaryType = {
  */
 export async function* readIds(path: string, binaryType: BinaryType): AsyncGenerator<ReadIds> {
   if (!idWriters.isFileName(path)) return yield* readDecimals(path);
-  // Pipes are refused: their size is unknown, so the size in the head cannot be checked.
+  // Pipes are refused: their size is unknown, so neither the head of .npy nor the length of .bin can be checked.
   const fd = files.openRegular(path);
   try {
     yield* path.endsWith(".npy") ? readNpy(fd, path) : readBinary(fd, path, binaryType);

@@ -74,7 +74,10 @@ export type IdSink = {
 /** Writes ids in a format. `finish` must be called after the last id. */
 export type IdWriter = IdSink & { finish(): void; readonly idCount: number };
 
-/** The hint for a document that is too long for a format. Files of ids have no text that could be split. */
+/**
+ * The hint for a document that is too long for a format. A command without `--document-end` reads ids, and has no text
+ * that could be divided.
+ */
 export const shorterDocuments = messages.ifHas(
   "document-end",
   phrase`a file of plain text is one document unless a special token divides it: name that token with ${asOption("document-end")}, or write the texts as JSON lines`,
