@@ -164,7 +164,7 @@ type AskedIds = Pick<
 
 /**
  * Returns the format and the names of the requested files of ids. Returns undefined for stdout, which receives decimal
- * numbers, and for a pipe or device, which can receive only raw ids. `canPrint` says whether the command writes to
+ * numbers, and for the formats npy and bin if `-o` is a pipe or a device. `canPrint` says whether the command writes to
  * stdout without `-o`.
  */
 export function idFilesOf(asked: AskedIds, canPrint = true): AskedFiles | undefined {
@@ -197,8 +197,11 @@ export function idFilesOf(asked: AskedIds, canPrint = true): AskedFiles | undefi
     );
   if (keptFields !== undefined) checkKept(keptFields, format);
   const shardSize = asked.shardSize ?? (isPart(format) ? partIds : undefined);
+  // Files of llmc end in .bin, too, but have a head.
   const isPlain =
-    shardSize === undefined && !format.hasDocuments && idFormats.baseOf(output, format) !== output;
+    shardSize === undefined &&
+    (format.name === "npy" || format.name === "bin") &&
+    idFormats.baseOf(output, format) !== output;
   if (isPlain && stagedFile.placeOfFile(output) === null) return undefined;
   return { base: idFormats.baseOf(output, format), format, shardSize, documentEnd, keptFields, ifChanged };
 }

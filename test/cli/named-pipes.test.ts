@@ -71,4 +71,10 @@ test("ids go into a pipe without a header; .npy, whose header is written last, i
       stderr: `bpe: error: "${npy}" cannot be written: it is not a regular file\nhint: name a regular file; to write to a pipe, give the pipe a name that ends in .bin, a format without a header\n`,
     });
   }
+  // llmc has the ending .bin, and a header.
+  expect(bpe(["encode", text, "--tokenizer", tokenizer, "--ids-format", "llmc", "-o", out])).toMatchObject({
+    code: 1,
+    stdout: "",
+    stderr: expect.stringContaining(`"${out}" cannot be written: it is not a regular file`),
+  });
 });
