@@ -3,8 +3,8 @@ import { basename, dirname, join } from "node:path";
 import { stageDirectory } from "../src/store/staged-directory.ts";
 
 /**
- * Returns the hidden path next to an output that a run on this host would use: with `kind` "new" for the output before
- * it is renamed, "old" for the result that it replaces, and "keep-MARK" for a result that is kept.
+ * Returns the hidden path next to an output that a run on this host would use. `kind` is "new", "old" or "keep-MARK", as
+ * described at `HiddenKind` (src/store/output-lock.ts).
  */
 export function hiddenPath(output: string, kind: string, run = "01234567"): string {
   const parent = dirname(output);

@@ -75,8 +75,8 @@ test("a module imports only modules that are listed before it, and none imports 
 });
 
 /**
- * The maximum number of names that modules import from each other through doors. To have fewer, group a type with its
- * functions in a namespace, or move a file to the module that uses it.
+ * The maximum number of distinct names that modules import from each other, as `#module` or `#module/file`. To have
+ * fewer, group a type with its functions in a namespace, or move a file to the module that uses it.
  */
 const namesOfDoorsMax = 300;
 

@@ -220,7 +220,7 @@ describe("other people's files", () => {
     const goneTokens = idsOf(into).filter(({ now }) => now === null);
     expect(goneTokens.map(({ old }) => old)).toEqual([900, 901]);
     expect(readJson(into, "training.json").pruned.unreachableCount).toBe(2);
-    // All such tokens are removed, even if the vocabulary becomes smaller than requested.
+    // All unreachable tokens are removed, even if the vocabulary becomes smaller than requested.
     const smaller = newPath();
     const size = String(Object.keys(vocab).length - 1);
     const path = alone("tokenizer.json", { ...made, model: { ...model, vocab } });

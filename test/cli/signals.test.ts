@@ -68,7 +68,7 @@ test("signals that follow while the run cleans up leave no files either", async 
       stderr: "ignore",
       env: environment,
     });
-    // The output is written to a temporary file next to it, which ends in .new.
+    // The output is first written to a file next to it, whose name ends in .new.
     while (!readdirSync(home).some((name) => name.endsWith(".new"))) await Bun.sleep(1);
     for (const signal of signals) run.kill(signal);
     await run.exited;

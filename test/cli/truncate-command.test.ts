@@ -53,7 +53,7 @@ describe("a tokenizer that was trained", () => {
     ["cs336", "gpt2"],
     ["huggingface", "cl100k"],
     ["rustbpe", "o200k"],
-    // With gpt4, tokenizer.json has llama3's equivalent pattern, and the other files have gpt4's own.
+    // With gpt4, tokenizer.json has llama3's equivalent pattern, and only training.json has gpt4's own.
     ["rustbpe", "gpt4"],
   ] as const) {
     test(`has the files of a smaller training, byte for byte: ${compat}, ${pattern}`, () => {

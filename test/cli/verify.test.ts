@@ -248,7 +248,7 @@ const trainings: Record<string, readonly string[]> = {
   "extend by counts": ["-n", "+50", "--extend", "base", "--counts", "base.counts"],
 };
 
-/** Options that change none of the result's files, or whose effect is not recorded. */
+/** Options that change nothing that `verify` compares. */
 const withoutEffect = [
   ...["--output", "--workers", "--memory-limit", "--report", "--if-changed", "--wait", "--log-file"],
   ...["--summary", "--progress", "--quiet", "--help"],
@@ -294,7 +294,7 @@ describe("trainings with every option are verified", () => {
 const inHomeAt = (file: string) => join(home, file);
 const edit = (path: string, change: (text: string) => string) =>
   writeFileSync(inHomeAt(path), change(readFileSync(inHomeAt(path), "utf8")));
-/** Changes a file during a check, and restores it. */
+/** Changes a file, or removes it if `change` returns null, during a check. Then restores the file. */
 function whileChanged<T>(path: string, change: (text: Buffer) => Buffer | string | null, check: () => T): T {
   const before = readFileSync(inHomeAt(path));
   const changed = change(before);

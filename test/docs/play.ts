@@ -7,7 +7,7 @@ import { randomNumbers } from "../random.ts";
 // Runs the examples of a page. Its scripts run in order, in one directory. The fenced blocks and their lines:
 //
 //     sh run, python run      a script, which must succeed
-//     output                  what the script before it prints; without this block, it may print anything
+//     output                  what the preceding script prints; without this block, the script may print anything
 //     output numbers aside    the same, but numbers are not compared
 //     # before: CODE          in Python: the script is run again with CODE in place of the next line
 //     …                       in `output`: any lines; within a line: any characters
@@ -45,7 +45,7 @@ export function blocksOf(page: string): Block[] {
   return blocks;
 }
 
-/** Returns the scripts of a page, each with the output block that follows it. */
+/** Returns the scripts of a page, each with the output block that follows it, if one does. */
 export function scriptsOf(page: string): Script[] {
   const blocks = blocksOf(page);
   return blocks.flatMap((block, i) => {

@@ -6,7 +6,7 @@ import { blocksOf, root } from "./play.ts";
 
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 const docs = [...new Bun.Glob("docs/**/*.md").scanSync(root)].sort();
-/** Pages for users of `bpe`. The other pages are for readers of the code. */
+/** The README and the pages of docs/ for users of `bpe`. Those in docs/internals are for readers of the code. */
 const userPages = ["README.md", ...docs.filter((path) => !path.startsWith("docs/internals/"))];
 
 /**

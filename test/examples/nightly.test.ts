@@ -18,7 +18,7 @@ beforeEach(() => {
   put(join(home, "srv/corpus"), "monday.txt", "the cat sat on the mat<|endoftext|>".repeat(100));
 });
 
-/** Returns the command with its paths moved below `home`. */
+/** Returns the command with the `bpe` under test, and with its paths in /srv and /var moved below `home`. */
 const moved = (command: string) =>
   command.replaceAll("/usr/local/bin/bpe", binary).replaceAll(/(?<![\w.-])\/(srv|var)\//g, `${home}/$1/`);
 

@@ -29,7 +29,10 @@ function indented(text: string): string {
   return ended.replace(/^(?=.)/gm, "    ");
 }
 
-/** Reads and writes `frozen.txt` and the directory `frozen` next to it, with groups in order. */
+/**
+ * Reads and writes a file of checksums such as `frozen.txt`, and the directory of texts next to it, here `frozen`. Groups
+ * are written in the given order.
+ */
 export class FrozenFiles {
   readonly #path: string;
   readonly #directory: string;

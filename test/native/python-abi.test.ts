@@ -8,7 +8,7 @@ import { scratch } from "../binary.ts";
 const compiler = compilerHere();
 const directory = scratch();
 
-/** Returns the directory of the headers of this machine's Python. */
+/** Returns the directory of the headers of this machine's Python; undefined if they are not installed. */
 function pythonHeaders(): string | undefined {
   const code = "import sysconfig; print(sysconfig.get_paths()['include'])";
   const { stdout } = Bun.spawnSync(["sh", "-c", 'python3 -c "$0"', code]);

@@ -28,7 +28,7 @@ const tokenizers = ["280", "320", "400"].map((size) => {
   return path;
 });
 
-/** Opens a page, and waits until its script, unless it is disabled, has drawn the page. */
+/** Opens a page, and waits until its script has drawn it, unless scripts are disabled. */
 const open = (path: string, options: Parameters<typeof browser.newPage>[0] = {}) =>
   openPage(browser, path, options.javaScriptEnabled === false ? null : "#more", options);
 

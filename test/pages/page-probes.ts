@@ -4,7 +4,10 @@ import type { Browser, Page } from "playwright-core";
 
 export type Opened = { page: Page; problems: string[]; requests: string[] };
 
-/** Opens a page, waits until it contains `ready`, and collects its messages, errors and requests. */
+/**
+ * Opens a page, and collects its messages, errors and requests. Waits until an element matches the selector `ready`, if
+ * one is given.
+ */
 export async function openPage(
   browser: Browser,
   path: string,

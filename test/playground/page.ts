@@ -225,7 +225,7 @@ test("a training can be cancelled at once, and the previous vocabulary stays; mi
   await page.close();
 });
 
-/** Returns the focused element, and whether its focus is visible. */
+/** Returns the id and text of the focused element, whether its focus is visible, and whether it is the page itself. */
 const focused = (page: Page) =>
   page.evaluate(() => {
     const element = document.activeElement as HTMLElement;
@@ -469,7 +469,7 @@ test("a step over many merges changes a few elements, measures nothing, and pain
 }, 30_000);
 
 /**
- * Runs in the page. For each step, counts changed elements, painted rectangles, measurements of the layout, and
+ * Runs in the page. For each step, counts changes of the document, painted rectangles, measurements of the layout, and
  * elements in the text.
  */
 async function countWork(steps: number[]) {

@@ -95,7 +95,7 @@ function sortedTexts() {
     // `bpe` has the normal forms of Unicode 9.0, like HF's tokenizers 0.23.
     newForms: texts.filter((text) => !isNewer(text) && hasNewForm(text)),
     newFormCharacters: charactersWithNewForms(hasNewForm),
-    // Some of these characters are new in Unicode 17.
+    // These texts have characters that Unicode 16 does not assign. Some of them are new in Unicode 17.
     newer: texts.filter(isNewer),
   };
 }

@@ -557,7 +557,8 @@ class Encoding(Home):
 
     def test_ids_come_as_arrays_and_from_several_threads(self) -> None:
         texts = [*made_texts(300), "", " ".join(made_texts(4000)) * 6, END * 3, "x" * 700_000]
-        # This text can be cut only before special tokens.
+        # Threads look for the first cut of this text from byte 2^18 on (PART_BYTES of python.c). A special token begins
+        # there, so no cut is allowed there.
         texts.append(f"ab \n{END}" * 62_000)
         expected = [self.tokenizer.encode(text, threads=1) for text in texts]
         for threads in (None, 1, 2, 3):

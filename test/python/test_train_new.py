@@ -125,7 +125,7 @@ def roberta(made, tokens):
 
 
 def odd_texts(count: int, names):
-    """Returns texts with all kinds of line ends, special tokens, and more than one script."""
+    """Returns texts with several kinds of line ends, special tokens, and more than one script."""
     texts = made_texts(count)
     for i in range(0, count, 3):
         joint = random.choice(["\n", "\r\n", "\n\n\n", " \n ", "\t", "\u2028", *names, *names])

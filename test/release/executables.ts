@@ -1,4 +1,4 @@
-/** Returns a Mach-O file with two segments without sections and, unless it `isUnsigned`, room for a signature. */
+/** Returns a Mach-O file with two segments without sections and, unless `isUnsigned`, a load command for a signature. */
 export function machO({
   codeBytes,
   linkEditMemoryBytes = 1 << 20,

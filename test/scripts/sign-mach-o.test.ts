@@ -25,7 +25,7 @@ test("the list and the code directory are laid out as macOS reads them", () => {
   expect(numbers(0, 5)).toEqual([0xfade0cc0, 208, 1, 0, 20]);
   expect(numbers(20, 10)).toEqual([
     ...[0xfade0c02, 188, 0x20400, 0x20002, 92, 88, 0, 3, 10_000],
-    0x20_02_00_0c, // a hash's size and kind, the platform, a page's size
+    0x20_02_00_0c, // a hash's size and kind, the platform, log2 of a page's size
   ]);
   expect(numbers(60, 6)).toEqual([0, 0, 0, 0, 0, 0]);
   // __TEXT: its offset, its size, and the flag of a main executable; 8 bytes each.

@@ -81,7 +81,7 @@ function slowArguments(world: World, random: Random): readonly string[] {
   ]);
 }
 
-/** How many milliseconds a process's main thread has waited for a processor. */
+/** How many milliseconds a process's main thread has waited for a processor; null if the system does not tell. */
 function waitedMs(pid: number): number | null {
   try {
     return Number(readFileSync(`/proc/${pid}/schedstat`, "latin1").split(" ")[1]) / 1e6;

@@ -24,7 +24,7 @@ import { shardKinds } from "./shard-kinds.ts";
 import { manyWords } from "./text.ts";
 import { copyDirectory, trainOptions, type World } from "./world.ts";
 
-/** The estimated milliseconds of an undisturbed run: a moving average over the runs that ended before their signal. */
+/** The estimated milliseconds of an undisturbed run: a moving average over runs that succeeded before their signal. */
 let jobMs = 300;
 
 /**

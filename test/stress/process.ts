@@ -49,7 +49,7 @@ export function start(args: readonly string[], options: RunOptions) {
   return { child, ended: ended() };
 }
 
-/** Runs the binary without a disturbance, until it exits. */
+/** Runs the binary until it exits. */
 export const run = (args: readonly string[], options: RunOptions) => start(args, options).ended;
 
 /** Checks that a run succeeded, or failed with exit code 1 and a message. */

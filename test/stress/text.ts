@@ -1,6 +1,6 @@
 import { randomSource } from "../../bench/random.ts";
 
-/** Returns made-up prose, in documents that end with `<|endoftext|>`. */
+/** Returns made-up prose, in documents that `<|endoftext|>` separates. */
 export function madeText(seed: number, sizeBytes: number): string {
   const random = randomSource(seed);
   const syllables = [

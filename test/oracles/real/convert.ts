@@ -138,7 +138,7 @@ function knownDifference({ parts, specials }: Source, format: Format): (text: st
   const said = format === "gguf" ? patternForms.describeLlamaCpp(parts.description.patternName) : "";
   const isWide = said.includes("beyond ASCII");
   const atEnd = said.includes("at white space that ends");
-  // The program that reads tekken.json never finds special tokens in a text.
+  // The program that reads tekken.json never finds special tokens in a text, and `bpe` never finds `controlTokens`.
   const hidden = format === "tekken" || parts.controlTokens !== undefined ? specials : [];
   // llama.cpp takes tokens with these names for special tokens. `bpe convert` warns of this.
   const isNamed = parts.model.beginning !== undefined && format === "gguf";

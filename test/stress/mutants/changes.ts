@@ -89,7 +89,7 @@ export function changesOf(source: string): Change[] {
   return changes;
 }
 
-/** Returns the line with the condition that begins at `start` negated. */
+/** Returns the line with the condition that begins at `start` negated; null if the condition ends on a later line. */
 function negated(line: string, start: number): string | null {
   let depth = 1;
   for (let end = start; end < line.length; end++) {

@@ -10,7 +10,7 @@ const failing = (what: string): never => {
   throw new Error(what);
 };
 
-/** Returns the reason why the value fails the check. */
+/** Returns the reason why the value fails the check, or "passed as" with the value if it passes. */
 function failureOf(check: schema.Check<unknown>, value: unknown): string {
   try {
     return `passed as ${showValue(schema.checkOr(check, value, failing))}`;

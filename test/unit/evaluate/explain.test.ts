@@ -17,7 +17,7 @@ const base = jsonOf(home);
 
 const idsOf = (explained: readonly ExplainedPart[]) => explained.flatMap(({ ids }) => ids);
 
-/** Checks the steps naively: each step must apply the merge that has the lowest rank of all. */
+/** Checks the steps naively: each step must apply the merge with the lowest rank of all merges that apply. */
 function checkSteps(
   { model: { merges, byteIds } }: TokenizerParts,
   { bytes, start, steps, ids }: ExplainedPart,

@@ -34,7 +34,7 @@ async function* oneByOne(texts: readonly string[]) {
   }
 }
 
-/** The files that the executable writes for the same corpus. */
+/** The executable's result for the same corpus. */
 const output = join(home, "executable");
 const trained = bpe(["train", corpus, "-n", "600", "-s", special, "-o", output, "-q"]);
 if (trained.code !== 0) throw new Error(trained.stderr);

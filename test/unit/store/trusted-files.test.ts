@@ -67,7 +67,7 @@ test("another user's file is refused where everybody may write, and accepted whe
     chmodSync(home, mode);
     expect(trustedFiles.readTrusted(file).toString()).toBe("content");
   }
-  // The file is also accepted if the directory belongs to that user.
+  // The file is also accepted if the directory belongs to the file's owner.
   chmodSync(home, 0o777);
   giveAway(home);
   expect(trustedFiles.readTrusted(file).toString()).toBe("content");

@@ -12,7 +12,7 @@ import { rounds } from "../../rounds.ts";
 import { naiveSections, type Section, type Segment } from "./naive-sections.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 61);
-/** The number of settings. For more: `TEST_TRIALS=20000 npm run bun -- test test/unit/text/sections.test.ts`. */
+/** The number of settings. For more: `TEST_TRIALS=20000 node scripts/bun.mjs test test/unit/text/sections.test.ts`. */
 const trialCount = Number(process.env.TEST_TRIALS ?? rounds(1500));
 const plain = cuttings.plain(compiledPatterns.compile(patterns.none.sources));
 

@@ -99,7 +99,7 @@ test("a worker's bug fails the run with its reason", async () => {
     ...options,
     cutting: cuttings.plain(broken),
     workerCount: 2,
-    rangeSizeBytes: text.length, // So no cut is searched for, and a worker uses the pattern first.
+    rangeSizeBytes: text.length, // So no cut is searched for, and a worker is the first to use the pattern.
   });
   expect(error).not.toBeInstanceOf(UserError);
   expect((error as Error).message).toContain("null");

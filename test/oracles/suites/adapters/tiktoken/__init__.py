@@ -39,7 +39,7 @@ class Encoding:
         self.name, self._tokenizer = name, tokenizer
 
     def __getattr__(self, name):
-        # All other attributes are those of the tokenizer.
+        # Attributes that this class lacks, except for `_tokenizer` and those that begin with `__`, are the tokenizer's.
         if name.startswith("__") or name == "_tokenizer":
             raise AttributeError(name)
         return getattr(self._tokenizer, name)
