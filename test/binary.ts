@@ -37,8 +37,8 @@ export function bpe(args: readonly string[], options: { cwd?: string; stdin?: Bu
 }
 
 /**
- * Waits until a run has installed its handler for a signal. Before that, the signal would end the run at once, without
- * a cleanup.
+ * Waits until a run has installed its handler for a signal, or has ended. Without the handler, the signal would end the
+ * run at once, without a cleanup.
  */
 export async function untilItCatches(run: Bun.Subprocess, signal: "SIGINT" | "SIGTERM"): Promise<void> {
   const bit = 1n << BigInt(constants.signals[signal] - 1);

@@ -18,7 +18,7 @@ function train(strategy: Strategy, words: WordTable, mergeCount: number): Learne
   return learned;
 }
 
-/** Returns merges in the form of the naive trainer: the bytes of both halves. */
+/** Returns merges in the form of the naive trainer: the bytes of both halves, and the count. */
 function spelled({ left, right, counts }: Learned) {
   const bytes = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
   return counts.map((count, k) => {
