@@ -20,13 +20,13 @@ const completions: commands.Command = {
   ],
 };
 
-/** Commands whose tables are in one file. It is loaded if the command line begins with one of `words`. */
+/** Commands that are loaded together. A run loads them if its command line begins with one of `words`. */
 type Feature = {
   readonly words: readonly string[];
   readonly load: () => Promise<readonly commands.Command[]>;
 };
 
-/** The features, in the order of help. */
+/** The features. Help lists their commands in this order, and after them the groups. */
 const features: readonly Feature[] = [
   { words: ["train", "count"], load: async () => (await import("#train/train-commands")).trainCommands },
   { words: ["plan"], load: async () => [(await import("#encode/plan-commands")).planCommand] },

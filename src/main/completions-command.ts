@@ -22,7 +22,10 @@ type Shell = (typeof shells)[number];
 /** Returns the script for a shell. It contains all completions, so completing does not start `bpe`. */
 export const completionScript = (shell: Shell): string => scripts[shell]();
 
-/** What may follow an option, or be an argument: a word, several words separated by commas, or a path. */
+/**
+ * The completions of an option's value or of an argument: words, and paths unless `path` is null. If `isList` is set, a
+ * value may have several of the words, separated by commas.
+ */
 type Completed = {
   readonly words: readonly string[];
   readonly isList?: boolean;
@@ -55,7 +58,7 @@ const topicWords = (command: CommandSpec) => [...topicsOf(command), "all"].join(
 const firstNames = firstWords.join(" ");
 const groups = Object.keys(commandGroups).map((name) => ({ name, words: secondWordsOf(name).join(" ") }));
 
-/** Words that may follow `bpe`, with descriptions. */
+/** The first words of commands, with descriptions. `help` and `version` are not among them. */
 const firstPhrases = [
   ...commands.map(({ name, description }) => [name, description] as const),
   ...Object.entries(commandGroups),

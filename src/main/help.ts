@@ -121,7 +121,7 @@ const labelColumns = ({ options }: CommandSpec): number =>
 
 const labelColumnsMax = 24;
 
-/** Shows everything about the options of a topic. */
+/** Shows everything about the options of a topic, or of all topics (`all`). */
 export function topicHelp(command: CommandSpec, name: string, page: Page): string {
   const { styles } = page;
   const own = topicsOf(command);
@@ -180,7 +180,7 @@ function unknownTopic(command: CommandSpec, typed: string, own: readonly optionT
 
 /**
  * Returns the examples with an option of the topic. If there are none and the topic is "input", returns the simplest
- * example, because it has files.
+ * example, because it has the command's input.
  */
 export function topicExamples(command: CommandSpec, topic: optionTables.Topic): CommandSpec["examples"] {
   const own = command.options.filter((option) => option.topic === topic);

@@ -53,8 +53,8 @@ const replacesDirectory = ({ options }: CommandSpec) => options.some(({ writes }
 const standardOutput: writtenPlaces.RunOutput = { name: "standard output", path: 1, kind: "file" };
 
 /**
- * Returns all outputs of the command line. Refuses an output that is within another one, or that the command line also
- * names as an input.
+ * Returns all outputs of the command line. Refuses an output that is within another one, and an output that would harm
+ * or contain an input of the command line. Also refuses a log that would be found as an input.
  */
 export function checkRunPaths(command: CommandSpec, invocation: Invocation): writtenPlaces.WrittenPlaces {
   const places = new writtenPlaces.WrittenPlaces(typedWrites(command, invocation));
@@ -79,8 +79,8 @@ function pathsOfRead({ path, reads, name }: TypedRead): writtenPlaces.RunInput[]
 }
 
 /**
- * Refuses a log file that a directory or a glob of the corpus would match, because the log is created before the corpus
- * is listed.
+ * Refuses a log file that would be found in a directory of the corpus, or by a glob among the inputs. It would be read as
+ * an input, because the log is created before the inputs are listed.
  */
 function keepLogFromCorpus(log: string, reads: readonly TypedRead[], { options }: Invocation): void {
   const include = inputSearch.includeFilter(options.get("include") ?? []);
@@ -122,8 +122,8 @@ function isMatched(path: string, typed: string): boolean {
 const isHidden = (below: string) => /(^|\/)\./.test(below);
 
 /**
- * Whether a log at `path` may damage a file that the command line names. The arguments have not been parsed yet, so
- * each is taken for a path.
+ * Whether a log at `path` may damage a file that the command line names. Also true if the log is in a directory that the
+ * command line names, or matches a glob of it. The arguments have not been parsed yet, so each is taken for a path.
  */
 export function mayDamage(path: string, typed: readonly string[]): boolean {
   const at = typed.findIndex((argument) => /^--log-file(=|$)/.test(argument));

@@ -43,7 +43,7 @@ type KeptMerges = {
  */
 type Halves = Pick<encodingModels.RankedMerges, "left" | "right">;
 
-/** The maximum number of tokens that are examined between two yields. Only the last word may exceed it. */
+/** The maximum number of tokens that are examined between two yields, apart from the rest of the last word. */
 const tokensAtOnce = scaled(1 << 21, 16);
 /** The maximum number of words between two yields. */
 const wordsAtOnce = scaled(1 << 18, 3);

@@ -20,7 +20,7 @@ import {
 import { type MergeOptions, tokenLimits } from "./merge-options.ts";
 import { segmentWords } from "./segment-words.ts";
 
-/** Learns merges on top of a base, whose tokens keep their ids. */
+/** Returns a learner of merges on top of a base, whose tokens keep their ids. */
 export async function learnBeyondBase(base: Base, training: Settings, run: Corpus): Promise<Learner> {
   const { parts } = base;
   const startTokens = await runSliced(startTokensOf(parts), run.rest);

@@ -16,7 +16,7 @@ import type { Length } from "./parity-merges.ts";
 
 const defaultParity: trainingRecords.Parity = { ratio: null, window: null, globalMerges: 0 };
 
-/** Learns a new vocabulary: merges of the 256 bytes. */
+/** Returns a learner of a new vocabulary: merges of the 256 bytes. */
 export function learnFromBytes(training: Settings, run: Corpus): Learner {
   const {
     superwords,

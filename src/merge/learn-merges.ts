@@ -52,7 +52,7 @@ export type Settings = CutSettings &
 export type SuperwordSettings = {
   /** Size of the vocabulary of the first stage, which is an ordinary training. */
   readonly fromVocabSize: number;
-  /** The pattern of the second stage and of the finished tokenizer. Text is fed to it line by line. */
+  /** The pattern of the second stage, which cuts text line by line, and of the finished tokenizer. */
   readonly pattern: compiledPatterns.ResolvedPattern;
 };
 
@@ -60,7 +60,7 @@ export type SuperwordSettings = {
 export type MergeRun = Pick<CorpusOptions, "workerCount" | "workerCountFor"> & {
   /** The memory that may be used; not checked if left out. */
   readonly memory?: { readonly budget: machine.MemoryBudget } | undefined;
-  /** Called with the estimated memory for learning the merges, before it starts. */
+  /** Called with the estimated memory for learning merges, before the learning starts. */
   readonly tellMemory?: ((estimatedBytes: number) => void) | undefined;
 };
 

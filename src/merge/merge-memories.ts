@@ -229,7 +229,7 @@ function startThreshold(
   );
 }
 
-/** Indexes every pair that occurs, so that any pair may be the first to be merged. */
+/** Sets a threshold so low that every pair that occurs is indexed, so that any pair may be merged first. */
 function startExact({ exports, plan }: MergeMemory): void {
   exports.startThreshold(plan.countsDensely ? 1 : 4, 1, 0, 0, 1);
 }

@@ -184,7 +184,7 @@ export type MergeTuning = {
   readonly prefixBytes: number;
   /**
    * If start tokens may have several bytes, several merges may spell the same existing token. There is room for this
-   * many of them per existing token, on average. If it is used up, the engine starts again with twice as much.
+   * many of them per existing token, on average. If it is used up, `trainMerges` starts again with twice as much.
    */
   readonly mergesPerSpecial: number;
   /** The minimum length of a list that is cut into parts, at most one for each thread. */
@@ -261,7 +261,8 @@ function countingUp<Numbers extends Uint8Array | Uint32Array>(numbers: Numbers):
 }
 
 /**
- * Whether some start token is not one byte long. If all are, the size of any token is the number of its start tokens.
+ * Whether start tokens are spelled in bytes, and one of them is not one byte long. If false, the size of any token is the
+ * number of its start tokens.
  */
 export function haveLongTokens({ count, spelling }: StartTokens): boolean {
   if (spelling === undefined) return false;

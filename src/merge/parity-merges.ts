@@ -322,7 +322,8 @@ type LanguageChoice = {
  * Chooses languages exactly as HF's ParityBpeTrainer does, with the same arithmetic: the one that is worst off, and of
  * several equal ones the first.
  *
- * With a window, a language is passed over while it has more than its share of the last choices.
+ * With a window, a language is passed over while it has more than its share of the last `window.size` choices. That share
+ * is `window.alpha`, divided by the number of languages.
  */
 function chooseLanguages(lengths: Float64Array, { ratio, window }: trainingRecords.Parity): LanguageChoice {
   const count = lengths.length;

@@ -62,7 +62,7 @@ const role = (name: string, details: string) =>
     details,
   }) as const;
 
-/** The options of a training. Those of a topic are in the order of help. */
+/** The options of a training. Within each topic, help lists them in this order. */
 export const trainingOptions = optionTables.of({
   vocabSize: {
     name: "vocab-size",

@@ -26,7 +26,7 @@ export function linearAxis(title: string, values: readonly number[], floor?: num
   return { title, scale: "linear", first: ticks[0]!, last: ticks.at(-1)!, ticks };
 }
 
-/** Rounds a step up to the next of 1, 2, 5, 10, 20 … */
+/** Rounds a step up to 1, 2 or 5 times a power of ten. */
 function roundStep(step: number): number {
   const power = 10 ** Math.floor(Math.log10(step));
   const factor = [1, 2, 5, 10].find((factor) => factor * power >= step * (1 - 1e-9))!;

@@ -87,7 +87,7 @@ export function vocabularyOf(
       inText: text?.[k] ?? null,
       tokensLeft: leftAfter?.[k] ?? null,
     };
-    // If several pairs make a token, the first pair whose halves are known counts.
+    // If several pairs make a token, `byId` keeps the result of the first pair whose halves were known.
     if (!byId.has(merged[k]!)) byId.set(merged[k]!, made[k]);
     return true;
   };

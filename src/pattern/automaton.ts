@@ -204,7 +204,6 @@ export function exploreSituations<Situation>(
       actionIds.push(actions.idOf(stepped?.action ?? noAction));
     }
   }
-  // Reduces the number of states: drops writes that are never committed, then joins equal states.
   const whole = {
     classes,
     symbolCount,
@@ -213,12 +212,13 @@ export function exploreSituations<Situation>(
     actions: Int32Array.from(actionIds),
     actionList: actions.items,
   };
+  // Reduces the number of states: drops writes that are never committed, then joins equal states.
   return joinEqualStates(dropIdleWrites(whole, steps), steps);
 }
 
 /**
- * Returns the live slots of each state, as a bit mask. A slot is live if some continuation commits it before writing
- * it.
+ * Returns the live slots of each state, as a bit mask. A slot is live if some continuation commits the position that it
+ * holds.
  */
 function liveSlotsOf(automaton: Automaton, steps: CompileSteps): Int32Array {
   const { stateCount, symbolCount, actions, actionList } = automaton;

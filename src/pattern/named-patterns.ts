@@ -236,7 +236,7 @@ export function nameOf(sources: readonly string[]): PatternName | null {
   return names.find((name) => isSame(sources, patterns[name].sources)) ?? null;
 }
 
-/** The other names of a pattern; undefined if there are none. */
+/** Lists the other names of a pattern: "also called gpt-2". Returns undefined if there are none. */
 export function describeAliases({ aliases = [] }: Partial<NamedPattern>): string | undefined {
   return aliases.length === 0 ? undefined : `also called ${aliases.join(", ")}`;
 }

@@ -237,7 +237,7 @@ const any: Neighbour = { set: unicode.fullSet, edge: true };
 const onlyEdge: Neighbour = { set: unicode.emptySet, edge: true };
 const always: Guard = [{ left: any, right: any }];
 
-/** The maximum number of pairs in a guard. */
+/** The maximum number of pairs in a combination of two guards, including pairs that never hold. */
 const pairCountMax = 64;
 
 const isAny = ({ set, edge }: Neighbour): boolean => edge && unicode.isFull(set);
@@ -250,7 +250,10 @@ function guardOf(node: Node): Guard {
   return mergePairs(pairsOf(node));
 }
 
-/** Whether a lookaround depends on more than the two neighbours of its position. */
+/**
+ * Whether a lookaround depends on more than the two neighbours of its position. Also true if its guard would have too
+ * many pairs.
+ */
 export function isLongLook(node: Node & { kind: "look" }): boolean {
   try {
     guardOf(node);

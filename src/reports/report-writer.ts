@@ -140,7 +140,10 @@ function passageIn(fd: number, input: Input, bytesMax: number): Uint8Array {
   return bytes.subarray(start ?? 0);
 }
 
-/** Returns the text of the first whole record that has one. */
+/**
+ * Returns the text of the first record that has one. Records that are not whole are left out, and so is one after the
+ * last line feed. Returns null if no text is found.
+ */
 function textOfLines({ bytes, isStart }: Window, field: string): Uint8Array | null {
   const lines = new TextDecoder()
     .decode(bytes)
@@ -154,7 +157,10 @@ function textOfLines({ bytes, isStart }: Window, field: string): Uint8Array | nu
   return null;
 }
 
-/** Truncates a text before a space or line feed of its second half, if there is one, and never within a character. */
+/**
+ * Truncates a text to at most `bytesMax` bytes: before a space or line feed in the second half of these, if there is
+ * one, and never within a character.
+ */
 function wholeWords(text: Uint8Array, bytesMax: number): Uint8Array {
   if (text.length <= bytesMax) return text;
   let end = bytesMax;

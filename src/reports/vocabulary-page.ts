@@ -256,8 +256,8 @@ function inspectionSentence(
 }
 
 /**
- * Describes the tokenizer, its training if that is known, and its use of the text if there is one. Adds usual values
- * with which to compare.
+ * Describes the tokenizer, its training if that is known, and its use of the text if there is one. With a training or a
+ * text, adds usual values with which to compare.
  */
 function inspectionDetails({ parts, text }: Inspected, curve: curves.Curve | null): string[] {
   const { tokens, model, description } = parts;

@@ -249,8 +249,8 @@ export class MemoryBudget {
   }
 
   /**
-   * Throws a UserError that names `what` if `neededBytes`, in addition to the memory of the program itself, exceed the
-   * limit.
+   * Throws a UserError that names `what` if `neededBytes`, in addition to the memory of the program itself and to the
+   * reserved bytes, exceed the limit.
    */
   check(what: string, neededBytes: number, remedy?: Message): void {
     const allBytes = mainThreadBytes + this.heldBytes + neededBytes;

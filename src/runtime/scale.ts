@@ -2,8 +2,8 @@
 declare const BPE_SMALL_SCALE: boolean | undefined;
 
 /**
- * Whether every size is tiny, as in dist/bpe-small and in some tests, so that small texts reach the edges of all
- * blocks, windows, batches and tables.
+ * Whether every size that `scaled` chooses is tiny, as in dist/bpe-small and in some tests. Then small texts reach the
+ * edges of blocks, windows, batches and tables.
  */
 export const isSmallScale = typeof BPE_SMALL_SCALE !== "undefined" && BPE_SMALL_SCALE;
 

@@ -207,7 +207,7 @@ export function tryWrite<T>(path: string, write: () => T): T {
  *
  * Only the system's lock on the file (flock; on Windows LockFileEx) matters, not the file's existence: a killed run
  * holds no lock, and the next run takes over the file. The file's content is for messages, and for processes that
- * cannot lock files (Node).
+ * cannot lock files, such as those of Node.
  */
 export type Lock = {
   /** Whether the lock is held. If not, files cannot be locked at this place, so a second run is not excluded. */
