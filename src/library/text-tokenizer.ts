@@ -304,7 +304,7 @@ export class TextTokenizer {
   /**
    * Splits a text into pretokens: pieces whose edges no merge crosses. Added tokens are pieces, too, with the
    * whitespace that they strip. Joined, the pieces are the text, after normalization if the tokenizer normalizes, and
-   * with the space that some tokenizers put before a text.
+   * with the spaces that some tokenizers insert.
    */
   preTokenize(text: string | Uint8Array): string[] {
     const given = readText("preTokenize: text", text);

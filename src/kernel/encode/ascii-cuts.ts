@@ -26,7 +26,7 @@ export function beginSureCuts(): void {
   smallBefore = 0;
 }
 
-/** Returns the positions before the 64 bytes at `bytes` where there certainly is a cut. Sets `asked`. */
+/** Of the 64 positions before the bytes at `bytes`, returns those where there certainly is a cut. Sets `asked`. */
 export function sureCuts(bytes: usize): u64 {
   const v0 = v128.load(bytes),
     v1 = v128.load(bytes, 16),

@@ -24,7 +24,7 @@ import { findPair, mergedBy, noRank } from "./pair-ranks";
  *   characters   24 B      characterCount   what is known of a character (below), at its code point if it has three
  *                                           bytes, at 2^16 + its code point if it has two
  *   spaced       24 B      characterCount   likewise for a space and a character at the start of a word: often the
- *                                           space merges with the character's first byte first
+ *                                           first merge joins the space with the character's first byte
  *   symbols      u32,u32   4                scratch while a character is merged: ids, and their lengths in bytes
  *
  *   FRAGMENT               NUMBER
@@ -36,8 +36,9 @@ import { findPair, mergedBy, noRank } from "./pair-ranks";
  * An element of `characters` or `spaced`:
  *
  *   OFFSET   TYPE   MEANING
- *   0        u64    bit b: a preceding byte whose last six bits are b may merge with the first bytes first
- *   8        u64    bit b: a following byte whose last six bits are b may merge with the last bytes first
+ *   0        u64    bit b: a preceding byte whose last six bits are b may take the first bytes before the character is
+ *                   whole
+ *   8        u64    bit b: likewise for a following byte and the last bytes
  *   16       u32    1 + the id that the bytes merge to; `manyIds`: they must be merged one by one; 0: not computed yet
  */
 let rowOf: usize = 0;

@@ -44,7 +44,7 @@ import {
  *                     output
  *
  * A table that is full at its largest size is cleared. That is better than refusing new words, because the words of a
- * corpus change from its beginning to its end. Results in all tables refer to kept ids, so when `kept` is full, all
+ * corpus change from its beginning to its end. Results in all tables may refer to kept ids, so when `kept` is full, all
  * tables are cleared.
  */
 const shortBitsMax: u32 = isSmallScale ? 6 : 19;

@@ -25,7 +25,7 @@ export const masksLookAhead: i32 = 132;
  * @param limit bytes from here on are not read; at most the document's end
  * @param ends receives the ends after `start`, in order; needs space for one per byte up to `stop`, and 68 more
  * @returns the position up to which all ends were written: at most stop + 63; less than `stop` if masks are not certain
- *   there. `masksEnd` is the address after the last end
+ *   there, or would need bytes from `limit` on. `masksEnd` is the address after the last end
  */
 export function scanMasks(text: usize, start: u32, stop: u32, limit: u32, ends: usize): u32 {
   if (ASC_FEATURE_SIMD) {

@@ -6,7 +6,7 @@
  *
  *   REGION          ELEMENT      ELEMENTS                  FILE
  *   job             Job          1                         merge-threads.ts
- *   merge           Merge        1                         neighbours.ts
+ *   merge           Merge        1                         merge-pair.ts
  *   parts           Part         partCount + 1             merge-regions.ts
  *   cells           u16 or u32   cellCount + 1             word-layout.ts
  *   weightEnds      u32          wordCount + 1             word-layout.ts
@@ -521,7 +521,7 @@ export const partStride: usize = 128;
  *
  *   FIELD        MEANING
  *   turn         atomic: incremented when parts are opened, and at the end; helpers wait for it to change
- *   sleepers     atomic: the number of helpers that sleep until they are woken
+ *   sleepers     atomic: the number of helpers that sleep
  *   isOver       atomic: 1 when helpers must end
  *   kind         the kind of work (Work)
  *   share        the amount of work for each part: entries or cells

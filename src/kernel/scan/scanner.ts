@@ -85,8 +85,8 @@ const mostTableBytes: i32 = isSmallScale ? 16 : 1 << 13;
 let tableBytes: i32 = leastTableBytes;
 
 /**
- * Scans by masks, and by tables where masks are not certain and near `stop`. Both may begin at a settled end, because
- * later ends do not depend on the text before it.
+ * Scans by masks, and, where masks are not certain, by tables. May leave text before `stop` to the caller. Both ways may
+ * begin at a settled end, because later ends do not depend on the text before it.
  */
 function scanWithMasks(stop: i32, limit: i32): void {
   while (pos < stop) {

@@ -26,7 +26,8 @@ const slackBytes: u32 = 8;
 
 /**
  * Reserves memory for the tokens of ids below `limit`, `byteCount` bytes in all, and for an output of at least
- * `longestBytes` bytes, so that each token fits. (Callers that never decode pass 0.) Returns false if memory runs out.
+ * `longestBytes` bytes, so that each token fits. (Callers that never decode pass 0 as `longestBytes`.) Returns false if
+ * memory runs out.
  */
 export function beginDecoding(limit: u32, byteCount: u32, longestBytes: u32): bool {
   if (!layOutTextModule()) return false;
