@@ -26,7 +26,7 @@ export function beginSureCuts(): void {
   smallBefore = 0;
 }
 
-/** Of the 64 positions before the bytes at `bytes`, returns those where there certainly is a cut. Sets `asked`. */
+/** Decides the 64 positions before the bytes at `bytes`. Returns those that certainly are cuts, and sets `asked`. */
 export function sureCuts(bytes: usize): u64 {
   const v0 = v128.load(bytes),
     v1 = v128.load(bytes, 16),
