@@ -152,7 +152,10 @@ async function fillCache(world: World): Promise<void> {
 
 const permissions = [0o4755, 0o2775, 0o1777, 0o7777, 0o6600];
 
-/** Outputs have setuid, setgid or sticky bits. Checks that the files that replace them have none of these bits. */
+/**
+ * Outputs have setuid, setgid or sticky bits. Checks that the new outputs have none of these bits, and no permissions
+ * that the old ones lacked.
+ */
 async function lentRights(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
   const [out, ids] = [join(world.work, "out"), join(world.work, "ids.npy")];

@@ -142,7 +142,7 @@ function sparkHome(): string {
   return join(environment, found);
 }
 
-/** Returns documents of made-up words in several scripts. Most of the words are rare. */
+/** Returns documents of made-up words in several scripts: a few frequent words, and many rare ones. */
 function text(seed: number, length: number): string {
   const random = randomSource(seed);
   const alphabets = [

@@ -26,7 +26,7 @@ export function mergeNaively({ merges }: NaiveTokenizer, pretoken: string, witho
 const isReachedByMerging = (tokenizer: NaiveTokenizer, token: string) =>
   mergeNaively(tokenizer, token).length === 1;
 
-/** Returns the tokens that pruning leaves. Everything is computed again after each removed token. */
+/** Returns the tokens that pruning leaves. After each removal, finds and sorts again all tokens that can be removed. */
 export function pruneNaively(
   tokenizer: NaiveTokenizer,
   counts: ReadonlyMap<string, number>,

@@ -155,8 +155,8 @@ export function readNotes({ list }: TextNotes): Noted {
 }
 
 /**
- * Returns the start of each token in a text, and the end of the text. The tokens are adjacent. Returns null if they do
- * not spell the text.
+ * Returns the start of each token in a text, and the end of the text. The tokens are adjacent. Returns null if together
+ * they are shorter or longer than the text.
  */
 export function tokenStarts(
   { starts: tokenBytes }: Pick<TokenTable, "starts">,
