@@ -60,8 +60,8 @@ export class MisplacedOutput extends UserError {
 
 /**
  * All outputs of a run, examined before the run writes anything. Outputs and inputs are compared by inode, so links,
- * hard links and mounts make no difference. Where there is no inode, because a file does not exist yet, they are
- * compared by real path.
+ * hard links and mounts make no difference. Where there is no inode, for example because a file does not exist yet,
+ * they are compared by real path.
  */
 export class WrittenPlaces {
   private readonly places: readonly Place[];

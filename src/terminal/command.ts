@@ -38,7 +38,9 @@ export type Command = {
   readonly examples: readonly Example[];
   /** Loads the code that runs the command. Left out for `completions`, whose code src/main/run.ts loads. */
   readonly run?: () => Promise<Runner>;
-  /** Whether the command always needs the kernel. If so, the kernel is compiled while the command's code is loaded. */
+  /**
+   * Whether nearly every run of the command needs the kernel. If so, it is compiled while the command's code is loaded.
+   */
   readonly usesKernel?: boolean;
 };
 

@@ -33,7 +33,7 @@ export async function openRanges(
   return planned;
 }
 
-/** The maximum size of a plan in bytes. Unless paths are long, the line of a range takes 300 to 400 bytes. */
+/** The maximum size of a plan in bytes. Unless paths are long, the line of a range takes about 300 to 400 bytes. */
 const planBytesMax = 2 ** 28;
 
 /** Reads a plan from a file. Refuses a pipe, which may block, and a device, which may never end. */

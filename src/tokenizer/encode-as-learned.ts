@@ -57,7 +57,7 @@ function bytesFor({ pattern, addedTokens, model }: EncodingParts, text: Uint8Arr
   return fixedBytes + tokenBytes + patternBytes + modelBytes + bytesPerTextByte * text.length;
 }
 
-/** An upper bound of the bytes for the ends of an automaton's pieces. */
+/** An upper bound of the bytes for the ends of the pieces that an automaton is to cut (pattern/kernel-scan.ts). */
 const piecesBytes = 1 << 19;
 /** An upper bound of the bytes for an automaton that reads annotated text (src/kernel/scan/annotate.ts). */
 const annotatedBytes = 3 << 19;

@@ -136,7 +136,7 @@ export class EncodingKernel {
     return found;
   }
 
-  /** For tests: returns the numbers of short, medium and long words in the cache. */
+  /** For tests: returns the numbers of short, middle and long words in the cache. */
   cachedWords(): number[] {
     const heads = new Uint32Array(this.kernel.memory.buffer, this.kernel.exports.cacheHeads() >>> 0, 24);
     return [heads[4]! - 1, heads[12]!, heads[20]!]; // the kernel counts a sentinel as a short word

@@ -61,8 +61,8 @@ export function layOut(
 }
 
 /**
- * The number of bytes in the blocks in which memory is examined. A block of zeros is not stored. A block of another
- * equal byte is stored as this fill byte (up to `filledBytesMax`), any other block as all of its bytes.
+ * The number of bytes in the blocks in which memory is examined. A block of zeros is not stored. A block in which one
+ * other byte repeats is stored as this fill byte (up to `filledBytesMax`), and any other block as all of its bytes.
  */
 const blockBytes = 256;
 /** Replaces the fill byte of an area that is represented by all of its bytes. */

@@ -53,7 +53,10 @@ export type Like = {
   readonly patternSources: readonly string[];
   readonly normalization: Normalization | null;
   readonly addsPrefixSpace: boolean;
-  /** The trainer that training.json names. HF's trainer if there is no such file, or if the tokenizer was extended. */
+  /**
+   * The trainer that training.json names. HF's trainer if there is no such file, or if the file says `extension`
+   * instead.
+   */
   readonly compat: Compat;
   /** Whether special tokens have the first ids. Present only if training.json says so. */
   readonly specialTokensFirst?: true;

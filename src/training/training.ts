@@ -256,8 +256,8 @@ function nothingToAdd({ extend, specialTokens = [], seedTokens = [] }: Requested
 }
 
 /**
- * Returns the special tokens that ended documents in the base's training, or none if special tokens are to be read as
- * text. Reserved tokens are left out, because they are in no text.
+ * Returns the special tokens of the base at which documents are to end: those in its training record, or none if
+ * special tokens are to be read as text. Reserved tokens are left out, because they are in no text.
  */
 const ownSeparators = ({ specialTokensAsText }: AskedCutting, { recorded }: FoundBase) =>
   specialTokensAsText
@@ -267,7 +267,7 @@ const ownSeparators = ({ specialTokensAsText }: AskedCutting, { recorded }: Foun
 /**
  * Returns how to cut text for a base. If no special tokens are requested, and word counts state their options,
  * documents end only at the special tokens that these options list. Otherwise they end at the requested ones, and at
- * those that ended documents in the base's training.
+ * the base's own (`ownSeparators`).
  */
 function cuttingOfBase(
   asked: RequestedTraining,
