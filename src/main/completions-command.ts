@@ -19,7 +19,7 @@ export async function runCompletions({ files }: Invocation, output: Output): Pro
 
 type Shell = (typeof shells)[number];
 
-/** Returns the script for a shell. It contains all completions, so completing does not start `bpe`. */
+/** Returns the script for a shell. It contains all words that it offers, so completing does not start `bpe`. */
 export const completionScript = (shell: Shell): string => scripts[shell]();
 
 /**

@@ -260,7 +260,7 @@ const tooManyRecords = 3;
 
 /**
  * Merges a pair into `token` if the pair occurs in this language. All three are token numbers of the training. Returns
- * false, without a merge, if it is too much work for one call, or if the engine may lack room for pairs or tokens.
+ * false, without a merge, if it is too much work for one call, or if the engine may lack room for lists, pairs or tokens.
  */
 function mergeAtOnce(language: LanguageEngine, left: number, right: number, token: number): boolean {
   const { exports, ownIds, budget } = language;

@@ -94,7 +94,7 @@ export const of = <const Table extends Options>(table: Table) =>
 /** Returns the library's name of an option; null if the library does not have it. */
 export const nameInLibrary = (key: string, { library = key }: Option): string | null => library;
 
-/** The options that were given. `text` returns the value of an option as text. */
+/** The options that were given. `text` returns the first value of an option as text; undefined if it has none. */
 export type Given = {
   readonly has: (option: string) => boolean;
   readonly text: (option: string) => string | undefined;

@@ -3,7 +3,7 @@ import { percent } from "./axes.ts";
 
 /**
  * How well vocabularies of each size compress a corpus: k merges count as a vocabulary of `baseSize + k` tokens, and
- * cut the corpus into `tokensAfter[k]` tokens. `tokensAfter[0]` is the corpus's length in bytes.
+ * cut the corpus into `tokensAfter[k]` tokens. `tokensAfter[0]` is the number of bytes in the corpus's pretokens.
  */
 export type Compression = {
   readonly baseSize: number;

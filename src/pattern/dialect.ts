@@ -39,11 +39,11 @@ export type Dialect = {
   readonly refusedEscapes: Readonly<Record<string, string>>;
   /** Whether `\x80` to `\xff` are bytes. */
   readonly hasByteEscapes: boolean;
-  /** Whether `\pL` without braces, `\p{Script=Han}` and `(?P<name>…)` are known. */
+  /** Whether `\pL` without braces, `\p{Script=Han}`, `\u{1F600}` and `(?P<name>…)` are known. */
   readonly hasPerlForms: boolean;
   /** Whether look-aheads, negative lookarounds, and assertions of the text's end are refused inside a look-behind. */
   readonly limitsLookBehind: boolean;
-  /** Whether a repeated assertion, as in (?:a|\b)*, is an error. */
+  /** Whether an assertion as an alternative of a repeated plain group, as in (?:a|\b)*, is an error. */
   readonly refusesRepeatedAssertions: boolean;
   /**
    * Whether a counted repeat of something that can be empty, such as (?:a*){2,3}, is refused, because in this engine

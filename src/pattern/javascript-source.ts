@@ -4,7 +4,7 @@ import { canBeEmpty, type Node, parsePattern } from "./parse-pattern.ts";
 import * as unicode from "./unicode.ts";
 
 /**
- * Translates a pattern to the source of a `RegExp` with the flags "gu", which finds the same pieces in any well-formed
+ * Translates a pattern to the source of a `RegExp` with the flags "gu", which finds the same matches in any well-formed
  * text. Returns null if there are several splits, if the pattern is invalid or can match the empty string, or if
  * JavaScript has no equivalent.
  */

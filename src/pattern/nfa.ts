@@ -244,7 +244,7 @@ const isAny = ({ set, edge }: Neighbour): boolean => edge && unicode.isFull(set)
 
 /**
  * Returns the guard that is equivalent to a node that consumes no character. Throws BeyondAutomaton if the node depends
- * on more than the two neighbours.
+ * on more than the two neighbours, or if the guard would have too many pairs.
  */
 function guardOf(node: Node): Guard {
   return mergePairs(pairsOf(node));

@@ -8,7 +8,7 @@ export type Question = {
   readonly id: string;
   readonly title: string;
   readonly question: string;
-  /** The subject of the question, as lines. */
+  /** Lines below the question: its subject, or a remark. */
   readonly given: readonly string[];
 };
 
