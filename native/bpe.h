@@ -79,9 +79,9 @@ BPE_API bpe_session *bpe_session_open(bpe_tokenizer *);
 BPE_API bpe_session *bpe_session_fork(const bpe_session *);
 BPE_API void bpe_session_close(bpe_session *);
 
-/* Replaces bytes [start, end) of the text. To append, pass the size of the text as both. If the new text and an
- * adjacent segment are both trusted, or both untrusted, the new text joins that segment. `*kept` is set to the number
- * of leading ids that have not changed. */
+/* Replaces bytes [start, end) of the text. To append, pass the size of the text as both `start` and `end`. If the new
+ * text and an adjacent segment are both trusted, or both untrusted, the new text joins that segment. `*kept` is set to
+ * the number of leading ids that have not changed. */
 BPE_API const char *bpe_session_edit(bpe_session *, size_t start, size_t end, const char *text, size_t size, int is_trusted, size_t *kept);
 
 /* The number of ids. */

@@ -86,7 +86,7 @@ static inline bool should_continue(Poll *poll, size_t steps) {
   return !poll->has_given_up;
 }
 
-/* Returns NULL, or why this processor cannot run the kernel. Must be called first. */
+/* Returns NULL, or why this processor cannot run the kernel. Must be called before any other function. */
 BPE_HIDDEN const char *processor_obstacle(void);
 
 /* ---- Errors ----

@@ -1,5 +1,5 @@
-// Makes a large corpus from a small one: repeats it, and gives one word in 200 a made-up suffix, so that the number of
-// distinct words grows with the size.
+// Makes a large corpus from a small one: repeats it, and gives one word in 200, on average, a made-up suffix, so that
+// the number of distinct words grows with the size.
 //
 //   node scripts/bun.mjs bench/corpora/grow.ts english.txt 1e9 english-1gb.txt [seed]
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";

@@ -84,7 +84,7 @@ const tableOnPage = /^\| bytes per token \| English .*\n(?:\|.*\n)+/m;
 /** The members of HTML elements used here, because this file is type-checked without the types of browsers. */
 type Styled = { readonly style: { display: string } };
 
-/** Takes a screenshot of the findings, the dots, and the table. */
+/** Takes a screenshot of the findings, the chart of dots, and the table. */
 async function takePicture(reportPath: string, picturePath: string): Promise<void> {
   const browser = await launchChromium();
   try {

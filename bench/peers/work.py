@@ -202,7 +202,7 @@ def encode_bpe(ask: Ask) -> Encoders:
 
     as_array = ask.library.endswith("arrays")
     if as_array:
-        # numpy's threads are busy for 30 ms after its import. So import it before the measurement.
+        # numpy's threads are busy for some time after its import. So import it before the measurement.
         importlib.import_module("numpy")
     tokenizer = bpe.Tokenizer.load(ask.tokenizer)
 

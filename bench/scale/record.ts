@@ -33,7 +33,7 @@ export type ScaleRecord = {
   }[];
   /** The measurement of `bpe plan` with small ranges. */
   readonly planning: { readonly rangeCount: number; readonly cpuSeconds: number };
-  /** The measurement of `bpe count --counts` on the compact files of all slices, where these are smallest. */
+  /** The measurement of `bpe count --counts` on the counts files of the smallest slices. */
   readonly addingUp: {
     readonly fileCount: number;
     readonly readWordCount: number;

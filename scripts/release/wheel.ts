@@ -19,8 +19,8 @@ export type WheelOptions = {
   readonly platform: string;
   readonly notice: string;
   /**
-   * Files that are installed below the environment's prefix. `man` and fish find their files there, because both look
-   * next to the directories of PATH.
+   * Files that are installed below the environment's prefix. `man` finds its page there, because it also looks next to
+   * the directories of PATH. A shell finds its completions only if it searches below that prefix.
    */
   readonly shellFiles: readonly ShellFile[];
   /** The time of every file in the wheel, in seconds since 1970. */

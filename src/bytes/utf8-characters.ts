@@ -35,7 +35,7 @@ export function codePointAt(bytes: Uint8Array, pos: number, limit: number): numb
   return pos < limit && characterLengthAt(bytes, pos, limit) > 0 ? codePointOf(bytes, pos) : noCodePoint;
 }
 
-/** Returns the code point of the character that ends at `end`, or -1. */
+/** Returns the code point of the character that ends at `end`; -1 if no valid character ends there. */
 export function codePointBefore(bytes: Uint8Array, end: number): number {
   let start = end - 1;
   while (start > 0 && end - start < 4 && (bytes[start]! & 0xc0) === 0x80) start--;

@@ -126,8 +126,8 @@ function unmarkedEncodingOf(head: Uint8Array): string | undefined {
 }
 
 /**
- * The minimum share of UTF-16 code units that have a zero byte. It is low, because in a script other than Latin, mostly
- * spaces and line ends have one.
+ * The minimum share of code units with a zero byte in a head that is taken for UTF-16. It is low, because in a script
+ * other than Latin, mostly spaces and line ends have one.
  */
 const zeroShareLeast = 0.1;
 

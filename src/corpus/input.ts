@@ -105,8 +105,8 @@ export const canSeek = (input: Input) =>
 export const canBeCutByBytes = (input: Input) => canSeek(input) && input.format !== "parquet";
 
 /**
- * The estimated bytes of text. A compressed or Parquet file counts three times its size. With a stream, whose size is
- * unknown, the estimate is the largest safe integer.
+ * The estimated bytes of text. A compressed or Parquet file counts three times its size. If an input is a stream, whose
+ * size is unknown, the estimate is the largest safe integer.
  */
 export const expectedTextBytes = (inputs: readonly Input[]) =>
   inputs.reduce((sum, { isStream, compression, format, sizeBytes }) => {

@@ -107,7 +107,8 @@ export type InputOptions = {
   readonly textField?: string | undefined;
   /**
    * How texts were read when the tokenizer was trained. If options, name and content do not show an input's format, it
-   * is read in the same way: as JSON if its first record has the training's text field, as FASTA if it begins with `>`.
+   * is read as records if its first one has the training's text field, or as FASTA if the training's texts were FASTA
+   * and it begins with `>`.
    */
   readonly trained?: Reading | undefined;
   /** Globs that select files in directories. */

@@ -28,7 +28,7 @@ export type RangeStatistics = {
   invalidByteCount: number;
   /** The offset of the range's first invalid byte, from the start of the input's text; -1 if all bytes are valid. */
   firstInvalidByte: number;
-  /** The CRC-32 of the range's text; absent if it was not requested or cannot be computed. */
+  /** The CRC-32 of the range's text; absent if it was not requested, or if the runtime has no CRC-32. */
   crc32?: number | undefined;
 };
 

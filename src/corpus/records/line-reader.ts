@@ -69,7 +69,7 @@ export class LineReader {
     for (let end = 0; ; ) {
       // The kept bytes are the beginning of one record.
       const keptBytes = reader.limit - end;
-      // While a stream is still arriving, its end is unknown. The caller sets `range.endByte` between two yields.
+      // While a stream is still arriving, its end is unknown. The caller sets `range.endByte` during one of the yields.
       reader.endByte = range.endByte;
       // The bytes of the old window, if it is replaced, of the new one, and of the texts of the records in it.
       const wantedBytes = reader.bytesAfter(end);
