@@ -498,7 +498,8 @@ const firstRecordByte = 8;
 const worthGivingBackBytes = scaled(16e6, 1);
 
 /**
- * The minimum mean length of many distinct words: 256 words have one byte, 65,536 have two, all others three or more.
+ * The minimum mean length in bytes of many distinct words: at most 256 words have one byte, at most 65,536 have two,
+ * all others three or more.
  */
 const leastShortBytes = 2.8;
 /**
