@@ -92,7 +92,7 @@ export async function run(typed: readonly string[]): Promise<number> {
         import("#pattern/pattern"),
         import("#pattern/named-patterns"),
       ]);
-      // The arguments are names of patterns here. `-` stands for standard input, which is not read.
+      // The arguments are names of patterns here. `-` is standard input, which is not read.
       const names = invocation.files.filter((file) => file !== "-");
       await dataOutput.writeStdout(describePatterns(patterns, names.map(nameFor)));
       return exitCode.done;
