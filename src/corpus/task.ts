@@ -57,7 +57,7 @@ export function mayTakeLong(task: Task, longBytes: number): boolean {
   return (task.kind === "pages" ? task.pageBytesMax : textBytesOf(task)) > longBytes;
 }
 
-/** Returns how many bytes of the input correspond to `textBytes` of the task's text, for progress. */
+/** Returns how many bytes of the input correspond to the first `textBytes` bytes of the task's range, for progress. */
 export function inputBytesOf(task: Task, textBytes = textBytesOf(task)): number {
   if (task.kind === "range") return textBytes;
   return textBytes === 0 ? 0 : (textBytes / textBytesOf(task)) * task.inputBytes;

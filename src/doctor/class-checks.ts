@@ -50,7 +50,7 @@ const unchangedModels = new Set(
   pocket_tts smolvlm stablelm step3_vl umt5 vipllava voxtral voxtral_realtime xlm-roberta-xl`.split(/\s+/),
 );
 
-/** The classes of transformers that use tokenizer.json unchanged. */
+/** The classes of transformers that use tokenizer.json unchanged, unless `classesOfModels` replaces them. */
 const neutralClasses = new Set(["PreTrainedTokenizerFast", "TokenizersBackend", "PreTrainedTokenizer"]);
 
 const stepsOfClass = (name: string) => rebuildingClasses.get(name.replace(/Tokenizer(Fast)?$/, ""));

@@ -192,8 +192,8 @@ function changedBy(normalization: Normalization, ids: readonly number[], textOf:
 }
 
 /**
- * Returns the ids of tokens that encoding gives for their own bytes, if the pattern does not cut these, and that are
- * valid UTF-8 of two or more bytes. Leaves out added tokens.
+ * Returns the ids of tokens that a pretoken of the same bytes becomes, by merging or as a whole token (`wholeTokens`),
+ * and that are valid UTF-8 of two or more bytes. Leaves out added tokens.
  */
 function ordinaryTokens({ parts, derivations: { reaches }, isText }: Loaded): number[] {
   const { starts } = parts.tokens;

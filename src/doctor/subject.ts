@@ -50,8 +50,8 @@ const companions = {
 } as const;
 
 /**
- * Reads the files of a tokenizer. Throws a UserError if there is none. A file of `companions` that is not a JSON object
- * becomes a finding.
+ * Reads the files of a tokenizer. Throws a UserError if the path has no tokenizer. A file of `companions` that is not a
+ * JSON object becomes a finding.
  */
 export async function readSubject(path: string): Promise<{ subject: Subject; findings: Finding[] }> {
   const read = await tokenizerFiles.readSource(tokenizerFiles.fileOf(path));

@@ -12,7 +12,7 @@ export type Counted = {
   readonly documentCount: number;
   /** The number of documents in which each token occurs, by id. */
   readonly documentCounts: Uint32Array;
-  /** The last document in which each token occurs, by id: the document's number among all documents, from 1. */
+  /** The number of the last document in which each token occurs, by id; 0 for a token that does not occur. */
   readonly lastDocuments: Uint32Array;
   readonly inputs: readonly CountedInput[];
   /** Tokens by the script of their first letter, or, without letters, by the kind of their characters. */
@@ -114,6 +114,7 @@ export class TextSurvey implements idWriters.IdSink {
 // Classes of tokens: 0 for a token that has not been classified yet, the next two, and one for each script.
 /** A token whose bytes are not whole characters. */
 const incomplete = 1;
+/** An added token, whether special or not. */
 const special = 2;
 const firstScript = 3;
 

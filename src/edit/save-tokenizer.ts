@@ -7,7 +7,7 @@ import { digestOfParts, imageFile, type TokenizerParts } from "#tokenizer";
 import { results } from "#training";
 
 export type Saving = {
-  /** The path of the files that were loaded. */
+  /** The path of the tokenizer that was loaded: a file or a directory. */
   readonly path: string;
   /** The digest of the loaded tokenizer (`digestOfParts`). */
   readonly fingerprint: string;

@@ -37,7 +37,7 @@ function birthsOf(
 const idsWhere = (reaches: Uint8Array, is: (reach: number, id: number) => boolean) =>
   Uint32Array.from(reaches.keys()).filter((id) => is(reaches[id]!, id));
 
-/** Chooses the tokens of as many first merges as `sizeWanted` allows. Bytes and added tokens are kept. */
+/** Chooses the tokens of as many first merges as `sizeWanted` allows. All fixed tokens (`isFixed`) are kept. */
 export function firstTokens(
   parts: TokenizerParts,
   derivations: derivation.Derivations,

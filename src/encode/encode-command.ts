@@ -53,7 +53,7 @@ export async function runEncode(invocation: Invocation, output: Output): Promise
   const workers =
     namedThreads > 1 ? corpusEncoding.startEncodingWorkers(namedThreads, named.inputs) : undefined;
   try {
-    // The id type of some formats and the fingerprint in the manifest need the table of tokens.
+    // The id type of some formats, and the digest of the tokenizer in the manifest, need the table of tokens.
     const isDecoded = files?.format.typeFor !== undefined || files?.shardSize !== undefined;
     const parts = await givenTokenizers.open(tokenizer, isDecoded, output);
     const found = plan === undefined ? await inputFiles.inspectStreams(named, reading) : named;

@@ -75,7 +75,7 @@ export async function runDiff(invocation: Invocation, output: Output): Promise<v
   });
 }
 
-/** Returns the error for a directory that contains tokenizers of several sizes. `opened` are the first two tokenizers. */
+/** Returns the error for a directory with tokenizers of several sizes. `opened` are the first two tokenizers. */
 function notTwo(
   files: readonly string[],
   opened: readonly (evaluations.NamedTokenizer | undefined)[],
@@ -154,7 +154,7 @@ const isByte = ({ parts: { tokens } }: evaluations.NamedTokenizer, id: number) =
   tokens.starts[id + 1]! - tokens.starts[id]! === 1;
 
 /**
- * Lists tokens that differ. Bytes and special tokens are only counted, because they say little about what was learned.
+ * Lists tokens that differ. Bytes and added tokens are only counted, because they say little about what was learned.
  */
 function tokenList<T extends { readonly isSpecial: boolean }>(
   what: string,

@@ -232,7 +232,8 @@ const sumText = ({ bytes: size, characters, words }: ReturnType<typeof sumOfText
   `${formatBytes(size)}, ${groupDigits(characters)} characters, ${groupDigits(words)} words`;
 
 /**
- * The minimum width of the table of `flatSection`: names of measures, which values are better, and a column of numbers.
+ * On a narrower terminal, there is no table of `flatSection`, which has names of measures, which values are better, and
+ * at least one column of numbers.
  */
 const flatColumnsLeast = 60;
 

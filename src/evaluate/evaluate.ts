@@ -395,7 +395,7 @@ export class TokenCounting {
   private constructor(
     private readonly options: TokenCountingOptions,
     private readonly progress: EvaluationProgress,
-    /** The special tokens at which each tokenizer cuts the text; null if it encodes the text as a whole. */
+    /** The special tokens at which each tokenizer cuts the text; null if it can only encode the text as a whole. */
     private readonly cuts: readonly (SpecialCuts | null)[],
   ) {
     for (const [t, cut] of cuts.entries()) {

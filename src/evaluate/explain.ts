@@ -83,7 +83,8 @@ function explainMerges(model: EncodingModel, merger: WordMerger, bytes: Uint8Arr
 
 /**
  * Returns the ids with which merging begins: those of bytes or, if the tokenizer begins with characters, of characters.
- * A character without a token then gives the unknown token or, if there is none, the ids of its bytes.
+ * A character without a token then gives the unknown token, the ids of its bytes, or nothing
+ * (`FirstCharacters.unknown`).
  */
 export function firstIds({ byteIds, beginning }: EncodingModel, bytes: Uint8Array): number[] {
   const ofBytes = (some: Uint8Array) => Array.from(some, (byte) => byteIds[byte]!);

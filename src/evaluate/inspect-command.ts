@@ -149,7 +149,7 @@ function tokenizerRows(
 }
 
 /**
- * Formats the number of special tokens, and a row for each: id, text, roles and flags. If there are too many tokens,
+ * Formats the number of added tokens, and a row for each: id, text, roles and flags. If there are too many tokens,
  * those with roles are preferred.
  */
 function specialRows(parts: TokenizerParts, roles: Described["roles"]): summaryRows.Row[] {
@@ -177,11 +177,11 @@ function specialRows(parts: TokenizerParts, roles: Described["roles"]): summaryR
   ];
 }
 
-/** Returns the roles of a special token, without `_token`: `bos`. */
+/** Returns the roles of an added token, without `_token`: `bos`. */
 const rolesIn = (roles: Described["roles"], content: string) =>
   Object.entries(roles).flatMap(([role, text]) => (text === content ? [role.replace("_token", "")] : []));
 
-/** The maximum width of the column of special tokens. A longer token moves its roles to the right. */
+/** The maximum width of the column of added tokens. A longer token moves its roles to the right. */
 const textColumnsMax = 30;
 
 function describeTemplate(template: string): string {

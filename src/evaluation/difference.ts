@@ -124,8 +124,8 @@ function factsOf(parts: TokenizerParts): TokenizerFacts {
 type Entry = { readonly id: number; readonly isSpecial: boolean };
 
 /**
- * Returns the tokens by key. The key says whether the token is special, and contains its bytes. A number at the start
- * of the key distinguishes duplicates.
+ * Returns the tokens by key. The key says whether the token is an added one, and contains its bytes. A number at the
+ * start of the key distinguishes duplicates.
  */
 function* tokensByKey(parts: TokenizerParts): Generator<undefined, Map<string, Entry>> {
   const { tokens } = parts;

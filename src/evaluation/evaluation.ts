@@ -270,11 +270,12 @@ export function of(
 const partOfCharacter = 1;
 /** Bytes of several characters, at least one of them incomplete. */
 const mixed = 2;
+/** An added token, whether special or not. */
 const special = 3;
 
 /**
- * Returns the class of each token, by id. `notUtf8Count` is the number of tokens that are neither special nor whole
- * UTF-8 characters. `mixedCount` is the number of those that are of the class `mixed`.
+ * Returns the class of each token, by id. `notUtf8Count` is the number of tokens that are neither added tokens nor
+ * whole UTF-8 characters. `mixedCount` is the number of those that are of the class `mixed`.
  */
 function classesOf(parts: TokenizerParts) {
   const { tokens } = parts;

@@ -20,7 +20,7 @@ export type Measures = {
   readonly renyi: readonly Renyi[];
   /** Number of occurrences of tokens that are not whole UTF-8 characters. */
   readonly notUtf8Tokens: number;
-  /** `notUtf8Tokens` divided by the number of occurrences of tokens that are not special. */
+  /** `notUtf8Tokens` divided by the number of occurrences of all tokens but added ones. */
   readonly notUtf8Share: number | null;
   /** Number of occurrences of tokens that are not UTF-8 and join a character, or part of one, with a part of another. */
   readonly mixedTokens: number;
@@ -82,7 +82,7 @@ export type Parity = {
 /** The vocabulary of a tokenizer. */
 export type VocabularyFacts = {
   readonly vocabularySize: number;
-  /** Number of tokens that are neither special nor whole UTF-8 characters. */
+  /** Number of tokens that are neither added tokens nor whole UTF-8 characters. */
   readonly notUtf8InVocabulary: number;
   /** Number of tokens that are not UTF-8 and join a character, or a part of one, with a part of another. */
   readonly mixedInVocabulary: number;

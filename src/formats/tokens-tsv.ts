@@ -81,7 +81,7 @@ function spelledTokens({ tokenBytes, left, right }: Vocabulary): (string | undef
 
 /**
  * Returns the token of each id, as in `entries` (src/tokenizer/vocabulary.ts): a special token is a negative number. If
- * an ordinary and a special token share an id, it is the ordinary one.
+ * an ordinary and a special token share an id, the result has the ordinary one.
  */
 function tokensOfIds({ entries, tokenIds, specialTokens, size }: Vocabulary): Int32Array {
   if (tokenIds.length + specialTokens.length === size) return entries;

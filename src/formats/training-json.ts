@@ -177,7 +177,7 @@ export type RunRecord = {
   readonly files: readonly string[];
   /**
    * The SHA-256 of each file except the record, in hex, by name. Absent from records of converted, pruned and truncated
-   * tokenizers.
+   * tokenizers, and of older versions.
    */
   readonly filesSha256?: Readonly<Record<string, string>>;
   readonly timings: {
