@@ -63,13 +63,13 @@ export function put(directory: string, name: string, content: string | Uint8Arra
 /** Returns the lines of word counts in text form, without the header. */
 export const wordLines = (tsv: string) => tsv.split("\n").slice(1, -1);
 
-/** Returns every file of a tokenizer directory except its record, by name. */
+/** Returns the content of each file of a tokenizer directory except its record, by the file's name. */
 export function tokenizerFiles(directory: string): Record<string, string> {
   const names = readdirSync(directory).filter((name) => name !== "training.json");
   return Object.fromEntries(names.sort().map((name) => [name, readFileSync(join(directory, name), "utf8")]));
 }
 
-/** Returns the merges of a tokenizer directory, one a line. */
+/** Returns the merges in a tokenizer directory, each as its line in merges.txt. */
 export const mergesOf = (directory: string) =>
   readFileSync(join(directory, "merges.txt"), "utf8").split("\n").slice(1, -1);
 
