@@ -160,7 +160,10 @@ export function optionHelp(command: CommandSpec, option: optionTables.Option, pa
 
 /** Returns the option with this name. A long name may be typed without its dashes. */
 const findOption = ({ options }: CommandSpec, typed: string): optionTables.Option | undefined =>
-  options.find(({ name, short }) => [name, `--${name}`, `-${short}`].includes(typed));
+  options.find(
+    ({ name, short }) =>
+      typed === name || typed === `--${name}` || (short !== undefined && typed === `-${short}`),
+  );
 
 const entry = ({ label, text }: Row, page: Page) => [
   "",

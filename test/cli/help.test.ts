@@ -7,6 +7,7 @@ import { checkComplete, parseInvocation } from "../../src/main/arguments.ts";
 import type { CommandSpec } from "../../src/main/command-spec.ts";
 import {
   commandHelp,
+  helpText,
   optionHelp,
   topicExamples,
   topicHelp,
@@ -28,6 +29,10 @@ const textsOf = ({ details, default: standard }: Option) =>
 describe("the page of an option", () => {
   const train = commands[0]!;
   const like = train.options.find(({ name }) => name === "like")!;
+
+  test("is not requested by -undefined, although many options have no short name", () => {
+    expect(errorOf(() => helpText(train, "-undefined")).message).toBe("unknown option -undefined");
+  });
 
   test("is requested by its name, with dashes or without, after help and --help", () => {
     const text = optionHelp(train, like, page(80));
