@@ -24,8 +24,8 @@ export type Job<Setup, Part extends OutputPart, Found, Rest, Common = never> = {
   /** The byte ranges to process, in this order; everything if left out. */
   readonly ranges?: readonly Range[] | undefined;
   /**
-   * How ranges are split into tasks (`textCutting`). If undefined, each range is one task, and one thread gets all
-   * chunks of an input that is read in order. A Parquet file may be several tasks even then.
+   * How ranges are split into tasks (`textCutting` of src/text/cutting.ts). If undefined, each range is one task, and
+   * one thread gets all chunks of an input that is read in order. A Parquet file may be several tasks even then.
    */
   readonly cutting: RangePlanOptions | undefined;
   /** Tasks are planned ahead until they have this many bytes of text, or until there are `aheadCountMax` of them. */
@@ -276,7 +276,9 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
   }
 }
 
-/** Small tasks are sent in batches of up to this much text, because a message costs as much as counting some kilobytes. */
+/**
+ * Small tasks are sent in batches of up to this much text, because a message costs as much as counting some kilobytes.
+ */
 const batchBytes = scaled(1 << 18, 256);
 /** The maximum number of tasks planned ahead. Tasks may have no text, so `aheadBytes` alone would not limit them. */
 const aheadCountMax = scaled(1000, 2);

@@ -57,7 +57,10 @@ export let recordsStart: usize = 0;
 /** The size of a sixteenth in bytes. */
 export let sixteenth: usize = 0;
 
-/** The maximum number of bytes of a block: the text that one call of `scanTo` scans. Each byte may add one end. */
+/**
+ * The maximum number of bytes of a block: the text that one call of `scanTo` (scan/scanner.ts) scans. Each byte may add
+ * one end.
+ */
 export const blockBytes: i32 = isSmallScale ? 16 : 1 << 14;
 export const endCountMax: u32 = isSmallScale ? 256 : 1 << 16;
 /**

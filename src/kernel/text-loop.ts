@@ -184,7 +184,7 @@ export function isInside(): bool {
   return isInsideDocument;
 }
 
-/** Returns the number of ids that the last call wrote to `idsAddress`. */
+/** Returns the number of ids that the last call wrote to `idsAddress` (`workAddress` of regions.ts). */
 export function idCount(): i32 {
   return <i32>((idsEnd - workAddress()) / idBytes());
 }

@@ -33,6 +33,8 @@ import { reserveTable } from "./regions";
  *   places          i32    blockBytesMax    the positions in the block where tokens begin, from last to first
  *   numbers         u32    blockBytesMax    the number of the longest token at each of these
  *
+ * `blockBytesMax` is the size of the largest block: `longestBlockBytes`, or the longest token if that is longer.
+ *
  * State 0 is the root: the empty string. States are numbered level by level, so the children of a state are neighbours,
  * and each fallback is smaller than its state. The tokens "ab" and "b" give state 1 (b, token "b"), and its child 2 (b,
  * a: token "ab"): labels = [0, b, a], firstChildren = [1, 2, 3, 3], fallbacks = [0, 0, 0].

@@ -11,7 +11,7 @@ import {
 export type TextPart = { readonly start: number; readonly end: number };
 
 /**
- * Cuts a text with its tokens into parts with limited numbers of ids: the JavaScript side of
+ * Cuts a text into parts that have limited numbers of ids, usually at edges of its tokens: the JavaScript side of
  * src/kernel/text/cuts.ts.
  */
 export class TextCuts {

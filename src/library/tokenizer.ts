@@ -57,8 +57,8 @@ export type EncodeFileOptions = EncodeOptions & {
   /** The format of the files. Default: by name and content, or as in the training. */
   readonly inputFormat?: InputFormat | undefined;
   /**
-   * The field, or column, that has the text of a record. Default: `text`; for files whose name shows no format, also
-   * that of the training.
+   * The field, or column, that has the text of a record. Default: `text`. Without `inputFormat`, the field of the
+   * training is tried, too, in files that are not named as JSON lines or Parquet.
    */
   readonly textField?: string | undefined;
   /**

@@ -60,7 +60,8 @@ import {
  *   useModel       builds the tables, once JavaScript has written the model there
  *   …              the tables of a pattern and of added tokens are set up
  *   setTextBytes   reserves memory for the text; called again for a longer text
- *   encodeWords    encodes, once the text and the ends are in their regions
+ *   encodeWords    encodes, once the text and the ends are in their regions. The ids are at `idsAddress`, which is
+ *                  `workAddress` of regions.ts
  */
 let isNarrow: bool = false;
 
@@ -108,8 +109,8 @@ export function encodePretokens(endCount: u32, room: usize): bool {
 function groupCount(first: u32, endCount: u32): u32 {
   const start = load<u32>(endsStart + (first << 2));
   let last = endCount - 1;
-  // Usually all ends of a block fit into one group. But the first pretoken may have begun in an earlier block, and have
-  // any size.
+  // Usually all ends of a block (text-loop.ts) fit into one group. But the first pretoken may have begun in an earlier
+  // block, and have any size.
   while (last > first + 1 && load<u32>(endsStart + (last << 2)) - start > groupBytesMax) last--;
   return last - first + 1;
 }
@@ -267,8 +268,8 @@ function merge(start: usize, length: u32, room: usize): u64 {
 }
 
 /**
- * Lists pretokens as sequences of ids, for learning superwords. The ids of the pretokens of one call of `takeText` are
- * contiguous at `idsAddress`:
+ * Lists pretokens as sequences of ids, for learning superwords. The ids of the pretokens of one call of `takeText`
+ * (text-loop.ts) are contiguous at `idsAddress`:
  *
  *   ARRAY       TYPE   LENGTH             MEANING
  *   pieceEnds   u32    pieceEndsMax       in bytes from `idsAddress`: the ids of pretoken i begin at pieceEnds[i], and

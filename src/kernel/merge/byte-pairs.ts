@@ -45,8 +45,8 @@ export function isHalf(half: u32): bool {
 }
 
 // The JavaScript engine compiles a function again, at its highest tier, after 50,000 runs of the function or of loops
-// in it. So these loops are functions of their own. As parts of `doWork`, they would make a short run compile all of
-// that function.
+// in it. So these loops are functions of their own. As parts of `doWork` (merge-threads.ts), they would make a short
+// run compile all of that function.
 
 /** Counts the pairs whose right half is in the next `work` cells of a part. Returns true while cells are left. */
 export function countBytePairs(part: Part, index: u32, work: u32): bool {

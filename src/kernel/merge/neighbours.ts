@@ -149,7 +149,7 @@ function touch<T>(block: usize, blockEnd: usize, lengthBytes: usize): u32 {
 
 /**
  * Writes the next `work` staged occurrences of a part into the lists of the created pairs, at the slots that
- * `settleNeighbours` has set. Returns true while some are left.
+ * `settleNeighbours` (merge-pair.ts) has set. Returns true while some are left.
  */
 export function writeStaged<T>(merge: Merge, part: Part, index: u32, work: u32): bool {
   const leftSums = sumsOf(index, Side.left);

@@ -12,8 +12,9 @@ import { pairAt } from "./pair-table";
 import { pairWins } from "./tie-rules";
 
 /**
- * The count threshold: every pair that may be merged (`mayMerge`) and has a count of at least `threshold` has a record.
- * A pair that is created with a lower count gets no record, no list, and no entry in the queue.
+ * The count threshold: every pair that may be merged (`mayMerge` of merge-tokens.ts) and has a count of at least
+ * `threshold` has a record. A pair that is created with a lower count gets no record, no list, and no entry in the
+ * queue.
  *
  * Why the merges are the same as with records for all pairs: counts only fall, and the threshold only rises until the
  * index is rebuilt. As long as the best pair of the queue has a count of at least `threshold`, every pair that could

@@ -41,8 +41,9 @@ import { pairAt } from "./pair-table";
  *                                                            otherwise 2^32 minus its rank, which is in `startRanks`
  *                                                            for a start token, and the id for any other token
  *
- * The order of bytes is that of the numbers in `startBytes`. These are byte values, unless the imitated trainer orders
- * bytes differently. Then JavaScript has replaced each byte by its place in the trainer's order.
+ * The order of bytes is that of the numbers in `startBytes` (merge-tokens.ts). These are byte values, unless the
+ * imitated trainer orders bytes differently. Then JavaScript has replaced each byte by its place in the trainer's
+ * order.
  *
  *   REGION        ELEMENT  ELEMENTS              MEANING
  *   tieKeys       u64      tokenCapacity         the tie key of each token

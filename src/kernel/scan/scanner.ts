@@ -42,7 +42,7 @@ export function startDocument(at: i32): void {
 /**
  * Scans from `pos` up to `stop`, at most one block. A character that begins before `stop` is read whole. Bytes before
  * `limit` may be read: `limit` is at least stop + 3, or, with `isEnd`, the document's end. The scan stops before `stop`
- * where a look-ahead needs text after `limit`, or more text than one call reads (`readsOn`).
+ * where a look-ahead needs text after `limit`, or more text than one call reads (`readsOn` of annotate.ts).
  */
 export function scanTo(stop: i32, limit: i32, isEnd: bool): void {
   assert(stop - pos <= blockBytes && endCount <= endsBeforeBlockMax);
@@ -85,8 +85,8 @@ const mostTableBytes: i32 = isSmallScale ? 16 : 1 << 13;
 let tableBytes: i32 = leastTableBytes;
 
 /**
- * Scans by masks, and, where masks are not certain, by tables. May leave text before `stop` to the caller. Both ways may
- * begin at a settled end, because later ends do not depend on the text before it.
+ * Scans by masks, and, where masks are not certain, by tables. May leave text before `stop` to the caller. Both ways
+ * may begin at a settled end, because later ends do not depend on the text before it.
  */
 function scanWithMasks(stop: i32, limit: i32): void {
   while (pos < stop) {

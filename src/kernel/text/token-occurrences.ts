@@ -7,7 +7,7 @@ import { early } from "./sections";
  * on earlier text that the caller may not know.
  */
 
-/** Begins the search in the `byteCount` bytes that were written to `windowAddress`. */
+/** Begins the search in the `byteCount` bytes that were written to `windowAddress` (cut-windows.ts). */
 export function openOccurrences(byteCount: i32): void {
   openSearch(early.search, given, byteCount);
 }

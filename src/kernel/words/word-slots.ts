@@ -318,7 +318,7 @@ export function findShort(table: SlotTable, key: u64): usize {
 
 /**
  * Counts the short words among `pretokenCount` pretokens from index `first` on, and lists the indices of the longer
- * ones in `longer`. The table must have a free slot for each pretoken. Returns the number of longer ones.
+ * ones in `longer` (regions.ts). The table must have a free slot for each pretoken. Returns the number of longer ones.
  */
 export function countShortWords(table: SlotTable, first: u32, pretokenCount: u32): u32 {
   const shift = homeShift(table);
@@ -399,8 +399,9 @@ export function findMiddle(table: SlotTable, head: u64, tailKey: u64): usize {
 }
 
 /**
- * Splits the `longerCount` pretokens in `longer`. Writes the keys and the home slots of middle words to `middleKeys`
- * and `middleHomes`, and the indices of long words to `long`. Returns the number of long words.
+ * Splits the `longerCount` pretokens in `longer` into middle and long words. Writes the keys and the home slots of
+ * middle words to `middleKeys` and `middleHomes`, and the indices of long words to `long` (regions.ts). Returns the
+ * number of long words.
  */
 export function cutMiddleWords(table: SlotTable, ends: usize, longerCount: u32): u32 {
   const shift = homeShift(table);

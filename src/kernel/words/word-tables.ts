@@ -209,8 +209,8 @@ export function hasRecords(byteCount: f64): bool {
 
 /**
  * The slots at the text's start are a copy from another table. Adds those of their words that are in the slice
- * (`setSlice`); this table must have space for them. With `stops`, stops at the first free slot of the copy. Returns
- * whether it stopped there.
+ * (`setSlice` of word-slots.ts); this table must have space for them. With `stops`, stops at the first free slot of the
+ * copy. Returns whether it stopped there.
  */
 export function addSlots(kind: u32, byteCount: usize, stops: bool): bool {
   return addSlotsTo(tableOf(kind), textStart, textStart + byteCount, stops);
