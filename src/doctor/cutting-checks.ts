@@ -129,7 +129,7 @@ function checkSplits(name: string | null, sources: readonly string[], isFound: b
   });
 }
 
-/** A pattern is wrong if it splits at least this share of the English words of the probe text. */
+/** A pattern is wrong if it splits at least this share of the words of three or more letters in an English sentence. */
 const cutWordsMax = 0.5;
 
 function checkWords(pattern: CompiledPattern): Finding[] {

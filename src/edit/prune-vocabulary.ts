@@ -21,8 +21,8 @@ export type TooSmall = { readonly smallestSize: number };
 /**
  * Chooses the tokens that a vocabulary of at most `sizeWanted` keeps, in the terms of derivations.ts. First removes
  * unreachable tokens. Then repeatedly removes the rarest of the other tokens, and adds its occurrences to those of its
- * parts. Fixed tokens (`isFixed`) are kept, and so are the parts of kept tokens that merging reaches. So all kept tokens
- * remain reachable.
+ * parts. Fixed tokens (`isFixed`) are kept, and so are the parts of kept tokens that merging reaches. So all kept
+ * tokens remain reachable.
  *
  * @param counts occurrences of each id in a text
  */

@@ -232,8 +232,8 @@ const sumText = ({ bytes: size, characters, words }: ReturnType<typeof sumOfText
   `${formatBytes(size)}, ${groupDigits(characters)} characters, ${groupDigits(words)} words`;
 
 /**
- * On a narrower terminal, there is no table of `flatSection`, which has names of measures, which values are better, and
- * at least one column of numbers.
+ * The minimum width of a terminal for the table of `flatSection`. The table has the names of measures, a column that
+ * says which values are better, and at least one column of numbers.
  */
 const flatColumnsLeast = 60;
 

@@ -109,7 +109,7 @@ const names = {
 /** Fields that may be 0. */
 const mayBeZero = new Set<keyof Shape>(["gated", "sharedFfn", "denseLayers", "window", "fullLayers", "tied"]);
 const mayBeOne = new Set<keyof Shape>(["gated", "tied"]);
-/** The largest number accepted. The numbers of models are smaller, and products of such numbers are exact enough to show. */
+/** The largest number accepted. The numbers of models are smaller, and their products are exact enough to show. */
 const largest = 100_000_000;
 
 /**
