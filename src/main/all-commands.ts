@@ -2,7 +2,7 @@ import { commandGroups, loadCommands } from "./command-table.ts";
 
 // Loaded on demand, for help, completions and mistakes. Other runs do not need all commands.
 
-/** All commands, in the order of help. */
+/** All commands, in the order of the features in command-table.ts. */
 export const commands = await loadCommands();
 
 export const commandsOf = (group: string) => commands.filter(({ name }) => name.startsWith(`${group} `));

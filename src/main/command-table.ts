@@ -70,6 +70,6 @@ export async function findCommandIn(
   return command && { command, rest: typed.slice(command.name.split(" ").length) };
 }
 
-/** Loads all commands, in the order of help. */
+/** Loads all commands, in the order of `features`. */
 export const loadCommands = async (): Promise<readonly CommandSpec[]> =>
   (await Promise.all(features.map(specsOf))).flat();

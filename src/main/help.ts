@@ -209,7 +209,7 @@ function examplesWith(
   return [{ what: makeSentences(sampled.description).slice(0, -1), command }];
 }
 
-/** Returns the topics of a command's options, in the order of help. */
+/** Returns the topics of a command's options, in the order of `topics` (options/option.ts). */
 export const topicsOf = ({ options }: CommandSpec): optionTables.Topic[] =>
   (Object.keys(optionTables.topics) as optionTables.Topic[]).filter((topic) =>
     options.some((option) => option.topic === topic),

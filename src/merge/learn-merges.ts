@@ -37,7 +37,7 @@ export type Settings = CutSettings &
     readonly padTo: number;
     /** How superwords are learned; null if they are not. */
     readonly superwords: SuperwordSettings | null;
-    /** The tokenizer for --like, whose settings were taken (docs/your-model.md); null if there is none. */
+    /** The tokenizer that `--like` names, from which settings were taken (docs/your-model.md); null if there is none. */
     readonly like: modelSettings.Like | null;
     /** Texts that become tokens regardless of their counts: their merges come first. */
     readonly seedTokens?: readonly string[];

@@ -82,7 +82,10 @@ export type MergeLimits = {
   readonly mergeCountMax: number;
   /** Training ends when the best pair has a lower count. At least 1. */
   readonly countMin: number;
-  /** The maximum length of a token, except one made of two bytes if `allowsBytePairs` is set. */
+  /**
+   * The maximum length of a token in bytes, or in start tokens if these are not spelled in bytes. It does not apply to a
+   * token made of two bytes if `allowsBytePairs` is set.
+   */
   readonly lengthMax: number;
   /**
    * Whether two bytes may be merged whatever `lengthMax` is. HF checks only the pairs that a merge creates, not the
