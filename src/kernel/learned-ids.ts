@@ -91,9 +91,9 @@ export function markSpecialToken(at: i32, length: i32, id: i32): void {
 }
 
 /**
- * Applies all merges in order, each to all current occurrences of its pair; `idLimit` is the limit of their ids.
- * Returns the number of ids, which are at `learnedIdsAddress`; -1 if memory runs out, or if a merge makes a token that
- * an earlier merge joins or makes.
+ * Applies all merges in order, each to all current occurrences of its pair. `idLimit` is greater than every id of a
+ * byte or a merge. Returns the number of ids, which are at `learnedIdsAddress`; -1 if memory runs out, or if a merge
+ * makes a token that an earlier merge joins or makes.
  */
 export function applyMerges(lefts: usize, rights: usize, merged: usize, mergeCount: u32, idLimit: u32): i32 {
   const byteOf = reserveFixed((<usize>idLimit) << 1);

@@ -116,7 +116,7 @@ export class Session {
   private isHighSurrogateBefore(position: number): boolean {
     const { content, encoded } = this;
     // Half a pair at the end of the text is encoded as U+FFFD, which ends with the byte 0xbd. If the last byte differs,
-    // the string is not read, because after a concatenation reading makes the engine copy all of it.
+    // the string is not read, because reading it after a concatenation makes the engine copy all of it.
     if (position === 0 || (position === content.length && encoded.lastByte !== 0xbd)) return false;
     return isHighSurrogate(content.charCodeAt(position - 1));
   }

@@ -63,8 +63,8 @@ export function parseInvocation(command: CommandSpec, typed: readonly string[]):
 }
 
 /**
- * Whether standard input is read although `-` is not typed: the command can read it, a file is needed but none is
- * named, and standard input is a pipe or a file.
+ * Whether the command gets standard input although `-` is not typed: the command reads it, or refuses it with an error
+ * of its own (`readsPipe`); a file is needed, but none is named; and standard input is a pipe or a file.
  */
 function readsPipe(command: CommandSpec, files: readonly string[], options: Invocation["options"]): boolean {
   if (!command.readsPipe || files.length > 0 || needsNoFile(command, options)) return false;

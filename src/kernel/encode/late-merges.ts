@@ -47,7 +47,7 @@ export function useLateMerges(model: EncodingModel): bool {
  *   ARRAY     TYPE   LENGTH               MEANING
  *   lineEnds  u16    groupBytesMax        the number of ids before the end of each pretoken but the last
  *   joints    u64    chunkIdsMax/64 + 1   seams.ts
- *   kept      u64    chunkIdsMax/64 + 1   a bit for each id that is left
+ *   kept      u64    chunkIdsMax/64 + 1   a bit for each id that remains
  *   pairs     u32    chunkIdsMax/2 + 2    the indices of segments of two ids
  *   triples   u32    chunkIdsMax/3 + 2    the indices of segments of three ids
  *   fours     u32    chunkIdsMax/4 + 2    the indices of segments of four ids
@@ -309,7 +309,7 @@ function keepAfter(index: u32, count: u32): void {
 }
 
 /**
- * Copies those of the `count` ids at `id` whose bits are set in `left` to `out`, which is at or before `id`. Returns
+ * Copies to `out`, which is at or before `id`, those of the `count` ids at `id` whose bits are set in `left`. Returns
  * the end of the result. Writes nothing after the last id that is read.
  */
 function pack<T>(id: usize, count: u32, left: u64, out: usize): usize {

@@ -12,7 +12,8 @@ import { endsAfter } from "./mask-operators";
 import { family } from "./mask-tables";
 
 /**
- * The number of bytes that masks need from the start of a block of 64 bytes on: the block, the next one, and four more.
+ * The number of bytes that masks need from the start of a block of 64 bytes on: the block, the next one, and four more
+ * bytes.
  */
 export const masksLookAhead: i32 = 132;
 

@@ -397,8 +397,8 @@ function cursorsOf<T>(index: u32): usize {
 
 /**
  * Begins empty tables of cursors for `pairCount` pairs, one for each part. If these would overwrite counts that are
- * still needed, or the lists, begins a single table instead, for the first part, which then walks over all of the text,
- * and returns false.
+ * still needed, or the lists, begins a single table instead, for the first part, and returns false: then the first part
+ * walks over all of the text.
  */
 export function startCursors<T>(pairCount: u32): bool {
   const job = theJob();

@@ -45,7 +45,8 @@ import {
 /**
  * Sections: a text that arrives in pieces is cut at added tokens. A *section* is the text between two of these, which
  * the pattern then cuts. As in HF, the steps are: early added tokens are found in the given text; the text between them
- * is normalized; late added tokens are found in the result; a space is put before each remaining section.
+ * is normalized; late added tokens are found in the result; and, if the flags of description.ts ask for it, a space is
+ * put before each remaining section.
  *
  * A text may come in segments (edges.ts). In the normalized text, an edge is at the end of the normalized form of the
  * text before it. If a stretch that is normalized as a whole spans two segments, special tokens in the stretch stay
