@@ -53,7 +53,7 @@ export class RangeChecksum extends TextChecksum {
   }
 }
 
-/** Returns the checksum of a text from those of its two parts. */
+/** Returns the checksum of a text from those of its two parts; undefined if one of them is. */
 export function joinChecksums(
   first: number | undefined,
   second: number | undefined,

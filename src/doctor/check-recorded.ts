@@ -130,7 +130,7 @@ function checkMerges(directory: string, json: json.JsonObject): Difference[] {
   return [difference(name, "has merges that differ from those of the record (mergesSha256)")];
 }
 
-/** Returns the merges of a directory as lines of merges.txt. */
+/** Returns the merges of a directory as lines of merges.txt; undefined if it has no list of merges. */
 function mergesIn(directory: string): { name: string; merges: string[] } | undefined {
   const [text, model] = ["merges.txt", "tokenizer.json"].map((name) => join(directory, name));
   if (files.isFile(text!)) {

@@ -118,7 +118,7 @@ function fitNames(table: Table, columns: number, nameColumns: number): Table | u
 const withoutNumbers = (table: Table | undefined) =>
   table?.rows.legend === undefined && table?.columns.legend === undefined ? table : undefined;
 
-/** Returns the table with the longest names with which it fits. */
+/** Returns the table with the longest names with which it fits; undefined if it does not fit at all. */
 function narrow(table: Table, columns: number): Table | undefined {
   for (let nameColumns = columns; nameColumns >= nameColumnsLeast; nameColumns--) {
     const found = fitNames(table, columns, nameColumns);

@@ -22,7 +22,7 @@ export type Measures = {
   readonly notUtf8Tokens: number;
   /** `notUtf8Tokens` divided by the number of occurrences of all tokens but added ones. */
   readonly notUtf8Share: number | null;
-  /** Number of occurrences of tokens that are not UTF-8 and join a character, or part of one, with a part of another. */
+  /** Occurrences of tokens that are not UTF-8 and join a character, or part of one, with a part of another. */
   readonly mixedTokens: number;
   /** null unless requested. */
   readonly numbers: NumberMeasures | null;
@@ -102,7 +102,7 @@ export const alphas = [2, 2.5];
 export type Measure<Of> = {
   /** For a measure in `ofText`, the name of its column in CSV, and the value of `--measure` that selects it. */
   readonly key: string;
-  /** The name in running text, in lower case. */
+  /** The name, spelled as in the middle of a sentence. */
   readonly name: string;
   /** Which values are better; null if neither are. */
   readonly better: "higher" | "lower" | null;
@@ -114,7 +114,7 @@ export type Measure<Of> = {
   readonly needs?: "numbers" | "model";
   /** Returns the value; null if there is none. */
   readonly value: (of: Of) => number | null;
-  /** Formats the value with its unit. */
+  /** Formats the value, with its unit if it has one. */
   readonly shown: (value: number) => string;
 };
 

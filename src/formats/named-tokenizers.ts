@@ -106,7 +106,7 @@ function checkRanks(path: string, encoding: keyof typeof rankSums): void {
   });
 }
 
-/** Returns the directory of a model in Hugging Face's hub cache, at the commit that `refs/main` names. */
+/** Returns the directory of a model in Hugging Face's hub cache, at the commit in `refs/main`; undefined if none. */
 function modelInCache(repository: string): string | undefined {
   const directory = join(hubCache(), `models--${repository.replace("/", "--")}`);
   const head = join(directory, "refs/main");

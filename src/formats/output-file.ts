@@ -69,7 +69,10 @@ export type TokenizerFormat = {
   readonly frame?: (file: SourceFile) => json.JsonObject;
   /** Returns the tokens with roles, if the format states them in the tokenizer's own file. */
   readonly roles?: (file: SourceFile) => Roles;
-  /** Returns the tokens of a tokenizer whose merging begins with characters. Absent if the format has none. */
+  /**
+   * Returns the tokens of a tokenizer whose merging begins with characters. Absent if a format has no such tokenizers,
+   * or does not store how their tokens are spelled (images).
+   */
   readonly spell?: (files: SourceFiles, parts: TokenizerParts) => SpelledTokens;
   /** Rewrites the files with only the kept tokens, which have their new ids. */
   readonly prune: (files: SourceFiles, parts: TokenizerParts, numbering: changes.Numbering) => OutputFile[];

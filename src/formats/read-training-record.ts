@@ -103,7 +103,7 @@ const readingFields = schema.object({
   inputs: schema.list(schema.object({ format, textField })),
 });
 
-/** Returns the format and the text field of the inputs, from the first record in which all inputs agree. */
+/** Returns the format and the text field of the inputs, from the first record in which all inputs agree, if any. */
 export function readReading(paths: readonly string[]): inspection.Reading | undefined {
   for (const path of paths) {
     const [first, ...others] = recordOf(path, readingFields)?.inputs ?? [];
