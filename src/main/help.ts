@@ -283,7 +283,7 @@ export function wrapCommand(command: string, columns: number): string[] {
     line += ` ${part}`;
   };
   // Text in single quotes is not split.
-  for (const [part] of command.matchAll(/(?:-{1,2}[a-z][^ ]* (?![-|&>]))?(?:'[^']*'|[^ '])+/g)) {
+  for (const [part] of command.matchAll(/(?:-{1,2}[a-z][^ ']* (?![-|&>]))?(?:'[^']*'|[^ '])+/g)) {
     if (indent + part.length + " \\".length <= columns) put(part);
     else for (const [word] of part.matchAll(/(?:'[^']*'|[^ '])+/g)) put(word);
   }

@@ -235,6 +235,11 @@ describe("examples", () => {
       "      tokenizer - | \\",
       "      head",
     ]);
+    expect(wrapCommand("bpe train --pattern='a b c' -q", 24)).toEqual([
+      "    bpe train \\",
+      "      --pattern='a b c' \\",
+      "      -q",
+    ]);
     for (const { command } of lines) {
       expect(wrapCommand(command, 80).join("\n")).not.toMatch(/ --?[a-z-]+ \\\n +[^- ]/);
     }
