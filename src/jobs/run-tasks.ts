@@ -50,7 +50,7 @@ export type Job<Setup, Part extends OutputPart, Found, Rest, Common = never> = {
   readonly workers?: StartedWorkers | undefined;
 };
 
-/** Workers, and a function that ends all of them. If a worker ends before it gets a job, nothing notices that. */
+/** Workers, and a function that ends all of them. If a worker ends before `runTasks` uses it, nothing notices that. */
 export type StartedWorkers = { readonly workers: readonly WorkerThread[]; readonly terminate: () => void };
 
 /** Starts workers for a job. The caller must end them, also after an error. */

@@ -158,7 +158,8 @@ type ReadOption = {
 
 /**
  * Thrown for an unknown option. `shown` is the option as typed, without a value. For a short option, `argument` is the
- * whole argument, which may hold several of them. For a long one, it equals `shown`.
+ * whole argument, which may hold several of them. If the first of these is unknown, `shown` has all of them, because
+ * the argument may be a long option that was typed with one dash. For a long option, `argument` equals `shown`.
  */
 export class UnknownOption extends Error {
   constructor(
