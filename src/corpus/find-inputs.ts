@@ -30,8 +30,8 @@ export type FoundInputs = {
 
 /**
  * Finds and inspects the files that `names` name. A name is a file's path, `-` for standard input, or a directory, for
- * the files below it; if no such path exists, it is a glob. A file that is not text is skipped in a directory that also
- * has texts; elsewhere it is an error.
+ * the files below it; if no such path exists, it is a glob. A file whose content `bpe` cannot read (`NotText`) is
+ * skipped in a directory that has other files to read; elsewhere it is an error.
  */
 export function findCorpus(names: readonly string[], options: InputOptions = {}): FoundInputs {
   checkNames(names, options);

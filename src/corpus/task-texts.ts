@@ -325,7 +325,7 @@ export class TaskTexts {
       bytesDoneBefore = bytesDone;
     }
     const documentCount = pretokens.documentCount - documentsBefore;
-    // Readers of records accept only valid UTF-8.
+    // The texts of records are valid UTF-8, because their readers refuse others.
     return {
       ...{ textBytes, documentCount, invalidByteCount: 0, firstInvalidByte: -1 },
       crc32: checksum?.value,

@@ -8,7 +8,7 @@ import { RecordBatch } from "./record-batch.ts";
 
 /** A parser of records that begin at the start of a line. */
 type RecordLines = {
-  /** The position of the first record: after a byte-order mark, if the format allows one. */
+  /** The position of the first line: after a byte-order mark, if the format allows one. */
   firstPos(bytes: Uint8Array): number;
   /**
    * Appends the records in text[pos .. end) to the batch; stops at an invalid line. The last byte before `end` must be a
