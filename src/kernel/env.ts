@@ -1,6 +1,6 @@
 /**
- * The kernel's imports from the host, in addition to its memory. The name of this file is the name of the imported
- * module.
+ * The kernel's imports from the host, in addition to its memory and, in builds with assertions, `abort`. The name of
+ * this file is the name of the imported module.
  *
  * In the process of another program (native/), the kernel runs in the calling thread, which has to handle signals. So
  * the kernel polls the host during long calls. To stop the work, the host does not return from the poll; the instance

@@ -20,7 +20,8 @@ export const isUrl = (value: unknown): value is URL =>
   Object.prototype.toString.call(value) === "[object URL]" && typeof (value as URL).href === "string";
 
 /**
- * @internal Fetches a `tokenizer.json`. Throws a UserError if that fails, or if the content is not a `tokenizer.json`.
+ * @internal Fetches a `tokenizer.json`. Throws the signal's reason if the signal aborts, and a UserError if fetching
+ * fails otherwise, or if the content is not a `tokenizer.json`.
  */
 export async function fetchTokenizer(
   call: string,

@@ -5,7 +5,7 @@ import { engineRefusal } from "./engine-errors.ts";
 
 // The options of a library call.
 
-/** Makes a kind of values that cannot be typed on a command line. */
+/** Makes the kind of an option that only the library has, so that its values are never typed. */
 const untypedKind = (
   type: string,
   wanted: string,
