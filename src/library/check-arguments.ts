@@ -35,8 +35,8 @@ export const wordOf = (words: readonly string[]) =>
   kind(`one of ${words.join(", ")}`, (value) => isText(value) && words.includes(value as string));
 
 /**
- * Returns a caller's text: a string, or bytes that nothing changes while they are read. Throws a UserError for any other
- * value, and for a detached array.
+ * Returns a caller's text: a string, or bytes that nothing changes while they are read. Throws a UserError for any
+ * other value, and for a detached array.
  */
 export function readText(name: string, text: unknown): string | Uint8Array<ArrayBuffer> {
   if (typeof text === "string") return text;

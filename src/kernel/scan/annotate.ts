@@ -38,7 +38,7 @@ export class Annotation {
 }
 
 export const notQuiet: u32 = 0xffff;
-/** A state that depends on text that has not been read yet. */
+/** A state that depends on text that has not arrived yet, or that takes too long to find in one call. */
 const unknown: u32 = 0x10000;
 
 /** The distance in bytes between marks in a run. */
@@ -85,8 +85,8 @@ export function shiftRun(annotation: Annotation, delta: i32): void {
 
 /**
  * Annotates [from, stop), at most one block. Returns the position up to which the annotated text is valid: `stop`, or
- * the position of the first character whose look-ahead needs text that has not been read. `isEnd`: the document ends at
- * `limit`.
+ * the position of the first character whose look-ahead needs text that has not arrived, or takes too long for one call
+ * (`readsOn`). `isEnd`: the document ends at `limit`.
  *
  * The loop steps from right to left, only over bytes that may begin a character that is not quiet.
  */
@@ -161,7 +161,7 @@ function copyLive(from: usize, to: usize, live: usize): u32 {
 
 /**
  * Returns the state at a position between two characters, or at the end of the text; `unknown` if that needs text that
- * has not been read, or takes too long for one call.
+ * has not arrived, or takes too long for one call.
  */
 function stateAt(annotation: Annotation, pos: i32, limit: i32, isEnd: bool): u32 {
   const state = quietStateAt(annotation, pos, limit, isEnd);
