@@ -73,7 +73,7 @@ export type StreamOptions = DecodeOptions & {
   /** Leave out ids that have no token, instead of throwing an error. Default: false. */
   readonly skipUnknownIds?: boolean;
   /**
-   * The ids before the first one to decode, such as those of a prompt. Their text is not returned. If they end within a
+   * The ids before the first one to decode, such as those of a prompt. Their text is not returned. If it ends within a
    * character, that character is returned when it is complete.
    */
   readonly ids?: GivenIds;

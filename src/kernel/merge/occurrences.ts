@@ -89,8 +89,8 @@ export function startCompaction(need: u32, pinnedPair: u32, threshold: u64, clea
 }
 
 /**
- * Drops the lists of all pairs below the threshold except `pinned`, because they will not be read again. Adds up the
- * lengths of the other lists in `livingCount`.
+ * Drops the lists of all pairs below the threshold except `pinned`, because these lists will not be read again. Adds up
+ * the lengths of the other lists in `livingCount`.
  */
 function dropLists(threshold: u64): void {
   livingCount = 0;

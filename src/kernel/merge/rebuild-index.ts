@@ -326,8 +326,8 @@ export function writePairsSome(work: u32): bool {
 
 /**
  * Assigns to each part its section of the lists, for the next `work` slots or records. Parts are processed from last to
- * first. Each part gets the end of what is left of a pair's list, and the number of its occurrences is subtracted from
- * `listLength`. The first part gets the rest. Returns true when all are done.
+ * first. Each part gets the end of what is left of a pair's list, and the number of the part's occurrences is
+ * subtracted from `listLength`. The first part gets the rest. Returns true when all are done.
  */
 function placeSome<T>(work: u32): bool {
   if (partTaken === 0) {

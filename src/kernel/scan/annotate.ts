@@ -99,7 +99,7 @@ export function annotate(annotation: Annotation, from: i32, stop: i32, limit: i3
   const replacements = annotation.replacements;
   const live = annotation.live;
   let known = stop;
-  /** The state at position `last`, where the character begins that was read last. */
+  /** The state at position `last`, which is the start of the character that was read last. */
   let state = unknown;
   let last: i32 = -1;
   let at = from + ((stop - from + 15) & ~15);

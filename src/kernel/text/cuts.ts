@@ -29,7 +29,7 @@ let fixedEdge: u32 = 0;
 
 /**
  * The values of `edgeKind`: whether edges are tried as the end or the start of a part, and whether they are edges of
- * tokens or of characters in one token. They are tried in an order in which the part never becomes longer.
+ * tokens or of characters in one token. The edges are tried in an order in which the part never becomes longer.
  */
 const endsAtTokens: u32 = 0;
 const endsInToken: u32 = 1;

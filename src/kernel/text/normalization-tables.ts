@@ -296,7 +296,7 @@ function readCanonical(isUsed: bool, changesAll: bool): bool {
   if (!setBits(firstVowel, vowelCount, joinsBit)) return false;
   if (!setBits(noTrailing + 1, trailingCount - 1, joinsBit)) return false;
   // To find the pair of a decomposition, all its characters but the last are composed. That needs the pairs of shorter
-  // decompositions, so these are read first.
+  // decompositions, so shorter decompositions are read first.
   for (let length: u32 = 2; length <= 4; length++) {
     pos = start;
     for (beginEntries(); readEntry(); ) {

@@ -476,8 +476,8 @@ export function addMiddleWord(table: SlotTable, head: u64, tailKey: u64, count: 
 }
 
 /**
- * Adds the words in the slots [from, end) of another table that are in the slice. This table must have space for them.
- * With `stops`, stops at the first free slot of the other table. Returns whether it stopped there.
+ * Adds, from the slots [from, end) of another table, the words that are in the slice. This table must have space for
+ * them. With `stops`, stops at the first free slot of the other table. Returns whether it stopped there.
  */
 export function addSlotsTo(table: SlotTable, from: usize, end: usize, stops: bool): bool {
   const slotBytes = table.slotBytes;
