@@ -56,8 +56,8 @@ export enum Pause {
   largePairOnTop,
   topBelowThreshold,
   /**
-   * The engine cannot continue: the table of pairs is too small for the pairs that would be created, or there is no room
-   * for another token.
+   * The engine cannot continue: the table of pairs is too small for the pairs that would be created, or there is no
+   * room for another token.
    */
   noRoom,
 }
