@@ -129,8 +129,8 @@ export function inspectInput(path: string, options: InputOptions = {}): Input {
 }
 
 /**
- * Inspects the file or stream at a path. For a file that is neither text nor Parquet, returns what it is. The content
- * of a stream is checked only when it is read.
+ * Inspects the file or stream at a path. If these options do not let a file be read, because it is neither text nor
+ * Parquet, for example, returns what it is. The content of a stream is checked only when it is read.
  */
 export function inspectContent(path: string, options: InputOptions): Input | NotText {
   if (path === "-") return streamAt(path, options);

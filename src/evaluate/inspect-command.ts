@@ -235,7 +235,7 @@ function describeText(parts: TokenizerParts, text: CountedText): styling.Line[] 
 /** The number of columns for the first tokens: three lines of a usual terminal. */
 const beginsColumns = 3 * summaryRows.usualColumns - nameColumns;
 
-/** Returns as many of the first tokens as fit, counting a separator after each, but at least one. */
+/** Returns as many of the first tokens as fit, counting a separator after each. The very first need not fit. */
 function firstOf(tokens: readonly string[]): readonly string[] {
   let used = 0;
   const end = tokens.findIndex((token) => {

@@ -1,4 +1,5 @@
-// Reads and writes tokenizers in each format. The reader and the writer of a format share its layout.
+// Reads and writes tokenizers in many formats. GGUF is only written, and SentencePiece models are only read. For any
+// other format, the reader and the writer share its layout.
 
 export * as baseFiles from "./base-files.ts";
 export { finishCharacters } from "./finish-characters.ts";

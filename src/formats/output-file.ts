@@ -74,7 +74,7 @@ export type TokenizerFormat = {
    * or does not store how their tokens are spelled (images).
    */
   readonly spell?: (files: SourceFiles, parts: TokenizerParts) => SpelledTokens;
-  /** Rewrites the files with only the kept tokens, which have their new ids. */
+  /** Rewrites the files with only the kept tokens, which have their new ids. Throws for SentencePiece and `image`. */
   readonly prune: (files: SourceFiles, parts: TokenizerParts, numbering: changes.Numbering) => OutputFile[];
 } & (Extending | { readonly [Name in keyof Extending]?: undefined });
 

@@ -7,7 +7,7 @@ import { JsonRewriter, type Place } from "./rewrite-json.ts";
 /** The new texts of special tokens, by their old texts. */
 export type Names = ReadonlyMap<string, string>;
 
-/** Renames keys in a `vocab.json`. Merges have no special tokens, so merges.txt stays unchanged. */
+/** Renames keys in a `vocab.json`. No token that merges make is renamed, so merges.txt stays unchanged. */
 export function renameVocab([vocab, ...others]: SourceFiles, names: Names): SourceFiles {
   const rewriter = new JsonRewriter(vocab.bytes);
   rewriter.renameKeys(rewriter.placeOf([])!.start, names);

@@ -1,5 +1,5 @@
-// Entry of every worker (under Node, node-worker.ts imports it): the first message names the worker's job, whose code
-// handles all other messages.
+// Entry of all workers but those of the playground's page (under Node, node-worker.ts imports it): the first message
+// names the worker's job, whose code handles all other messages.
 
 import { jobs, type taskRunner } from "#jobs";
 import type { JobName } from "#runtime";

@@ -105,8 +105,8 @@ export const isLockedHere = (place: Place) => lockedPaths.has(pathOf(place));
  * Recovers what dead runs of this user left next to the place. If nothing is at the place, an old output that was moved
  * aside is moved back. This needs no lock: a live run that is just replacing the output tries again. If this process
  * has the lock of the place, an old output that was to be kept gets its kept name (`keepResult`), and other leftovers
- * are removed. Leftovers of this run itself are recovered in the same way, but even without the lock. Tests pass
- * `isLocal` to simulate a file server.
+ * are removed; on a file server, those of another machine only once they are old (`isOld`). Leftovers of this run
+ * itself are recovered in the same way, but even without the lock. Tests pass `isLocal` to simulate a file server.
  */
 export function recoverStaleOutputs(place: Place, isLocal = isOnThisMachine): void {
   for (const name of namesIn(place.parent)) {

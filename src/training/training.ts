@@ -113,7 +113,7 @@ export function settleCutting(asked: AskedCutting, { like, made }: ResolvedSourc
     );
   }
   const stated = like === undefined ? made : undefined;
-  // Only HF's trainer reads line by line.
+  // Superwords aside, only HF's trainer reads line by line.
   const compat = asked.compat ?? like?.compat ?? (stated?.isLinewise ? "huggingface" : "cs336");
   const typed = asked.specialTokens ?? stated?.specialTokens ?? [];
   const pattern = asked.pattern ?? like?.patternSources ?? stated?.patterns ?? "gpt2";

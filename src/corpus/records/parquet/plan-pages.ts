@@ -484,7 +484,7 @@ const native =
 /** The smallest chunk that the runtime accepts. */
 const chunkBytesLeast = 64;
 
-/** The function that decompresses pages, for each codec. */
+/** The functions that decompress pages, by codec. Codecs that `bpe` cannot read have none. */
 export const decompressors: Partial<Record<CompressionCodec, Decompress>> = {
   UNCOMPRESSED: (bytes) => bytes,
   SNAPPY: snappyUncompressor(),
