@@ -133,7 +133,7 @@ function checkRename(
     );
   }
   const bytes = tokenTables.bytesOf(parts.tokens, token!.id);
-  if (Buffer.from(bytes).toString() !== before)
+  if (Buffer.from(bytes).toString() !== before || parts.model.merges.merged.includes(token!.id))
     refuse("it is also a learned token", phrase`leave it out of ${asOption("rename")}`);
   vocabularies.checkSpecialTokens([after], "cs336");
   const id = oldKeys.get(after);

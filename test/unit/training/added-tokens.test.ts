@@ -307,6 +307,16 @@ describe("another text for a special token", () => {
     );
   });
 
+  test("refused: a token that merges make", async () => {
+    const output = join(home, "made-by-merges");
+    const asked = { compat: "huggingface", specialTokens: ["we"], specialTokensAsText: true } as const;
+    await trainTokenizer({ texts: ["we we we"], vocabSize: 259, ...asked, output });
+    for (const name of ["tokenizer.json", "vocab.json"])
+      await expect(extend(join(output, name), { rename: { we: "<x>" } })).rejects.toThrow(
+        '"we" cannot be renamed: it is also a learned token',
+      );
+  });
+
   test("refused: a text that HF would find at other positions", async () => {
     const { path } = await makeBase("stripping");
     const file = join(path, "tokenizer.json");
