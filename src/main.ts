@@ -2,7 +2,10 @@
 import { readFileSync, writeSync } from "node:fs";
 import { programVersion } from "#runtime";
 
-/** Python passes arguments that are too long for the system in a file of JSON, whose path is in BPE_ARGUMENTS. */
+/**
+ * If arguments are too long for the system, or contain zero bytes, Python passes all of them in a file of JSON, whose
+ * path is in BPE_ARGUMENTS.
+ */
 const { BPE_CALLER: caller, BPE_ARGUMENTS: listed } = process.env;
 const typed: string[] =
   caller === "python" && listed ? JSON.parse(readFileSync(listed, "utf8")) : process.argv.slice(2);

@@ -427,7 +427,7 @@ async function manifestOf(options: IdFilesOptions, request: object): Promise<Man
     await checkContents(listed, undefined, checking);
     return manifest;
   } catch (error) {
-    // If neither a manifest nor a shard was recognized, a file of this name may be anything, so it stays.
+    // If the manifest is not valid and there is no first shard, the file of that name may be anything, so it stays.
     const isOurs = listed !== undefined || isThere;
     if (!(error instanceof UnusableShards && ifChanged && isOurs)) throw error;
     removeShards(options, listed?.manifest);

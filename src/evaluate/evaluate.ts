@@ -238,7 +238,7 @@ export async function evaluate(options: EvaluateOptions, report: Report): Promis
         // another table of pretokens would only take memory.
         await measuring[t - threads.threadCount];
         const { pretokens, others } = await tokens.prepare(t);
-        // The words are encoded while the text is read for the next tokenizer.
+        // Not awaited here, so that with several threads, the next tokenizer is prepared while these words are encoded.
         const measured = threads.measure(t, pretokens, words).then((found) => {
           tokens.release(t);
           const { tokenCounts: counts, numbers, costs } = found;

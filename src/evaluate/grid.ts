@@ -143,7 +143,7 @@ export function shortAxis(axis: Axis & Heads, columns: number): Axis & Heads {
   return { ...axis, names: axis.names.map((name) => short.get(name)!) };
 }
 
-/** Removes the common prefix and suffix of names. */
+/** Replaces the common prefix and the common suffix of names by an ellipsis each. */
 function removeCommonAffixes(names: readonly string[]): string[] {
   const all = names.map(charactersOf);
   const least = Math.min(...all.map(({ length }) => length));

@@ -157,7 +157,7 @@ export class JsonRewriter {
     return utf8.decode(file, colon + 1, json.skipSpace(file, colon + 1));
   }
 
-  /** Formats a JSON string. If the file is ASCII, other characters are escaped. */
+  /** Formats a JSON string. If the file is ASCII, other characters and U+007F are escaped. */
   private quoted(text: string): string {
     const json = JSON.stringify(text);
     if (!this.isAscii) return json;

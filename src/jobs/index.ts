@@ -1,5 +1,5 @@
-// Work on threads: tasks of a corpus, progress, warnings as data. This is one module because tasks, progress, warnings
-// and failures cross threads by one protocol.
+// Work on threads: jobs, and the protocol by which their requests, answers, progress and failures cross threads; tasks
+// of a corpus. Also warnings as data.
 
 export * as jobs from "./job.ts";
 export { loadInWorker, loadingBytes } from "./load-in-worker.ts";

@@ -20,7 +20,7 @@ import { callOptions, parameterOf, readCall, runCall, spellInLibrary } from "./l
 import { TextTokenizer } from "./text-tokenizer.ts";
 import type { TrainTokenizerOptions } from "./train-tokenizer-options.ts";
 
-/** The options that also exist in a browser. */
+/** The options that also exist in a browser, besides `vocabSize`. */
 const optionNames = [
   "texts",
   "specialTokens",

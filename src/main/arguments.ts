@@ -216,7 +216,7 @@ export function refuseTypedText({ name }: CommandSpec, { files, options, typed }
   const text = files.find((file) => isText.test(file) && doesNotExist(file));
   if (text === undefined) return;
   const rest = typed.filter((word) => !files.includes(word));
-  // A long text is not repeated in the hint.
+  // A text that is long, or has several lines, is not repeated in the hint.
   const all = files.join(" ");
   const shown = /^.{1,100}$/.test(all) ? all : "TEXT";
   const explain = ["bpe", "explain", options.text("tokenizer")!, shown];

@@ -5,7 +5,7 @@
 import { isAbsolute } from "node:path";
 import type { WorkerThread } from "./worker-jobs.ts";
 
-/** The runtime's version, for records of trainings. */
+/** The runtime's version, which records, pages and `bpe --version` show. */
 export const runtimeVersion: string = Bun.version;
 
 /** A hash that detects accidental damage, but not a deliberate change. */

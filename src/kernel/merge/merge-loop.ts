@@ -198,7 +198,10 @@ function findTop(): bool {
   return true;
 }
 
-/** Removes the best pair from the queue, records its count, and makes its token. Returns the token's id. */
+/**
+ * Removes the best pair from the queue, raises the threshold if the guess for it is higher now, records the pair's
+ * count, and makes its token. Returns the token's id.
+ */
 function takeTop(): u32 {
   const pair = pairAt(topPair());
   const count = topCount();

@@ -62,7 +62,7 @@ let next: u32 = 0;
 let done: u32 = 0;
 let to: u32 = 0;
 let listStart: u32 = 0;
-/** The pair that is being merged, whose list is not changed. */
+/** The pair that is being merged, whose list may be moved, but is neither dropped nor cleaned. */
 let pinned: u32 = 0;
 /**
  * A list is cleaned if its pair's `count` has fallen below this share of `listCount`, the count when the list was

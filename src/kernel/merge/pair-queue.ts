@@ -230,7 +230,7 @@ export function dropTop(): void {
   if (heapSize > 0) siftDown(last.count, last.pair);
 }
 
-/** Lowers the count of the top, and reorders the heap. */
+/** Lowers the count of the top pair, which then moves down in the heap, or from the heap into a bucket. */
 export function lowerTop(count: u64): void {
   const pair = topPair();
   if (bucketOf(count) >= heapBucket) {
