@@ -344,7 +344,8 @@ static PyObject *model_encode_with_offsets(Model *self, PyObject *args) {
 }
 
 /* Unpacks the segments of a text. Each is packed into 64 bits: its end, and in the lowest bit whether it is trusted.
- * Returns NULL if there is no memory, if a segment is empty, or if the segments do not cover the text. */
+ * Returns NULL if there is no memory, if a segment is empty, if the segments do not cover exactly the text, or if
+ * `size` is not a multiple of 8. */
 static Segment *segments_of(const char *packed, size_t size, size_t text_size) {
   size_t count = size / 8, at = 0;
   Segment *segments = size % 8 == 0 ? calloc(count + 1, sizeof *segments) : NULL;

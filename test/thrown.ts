@@ -1,6 +1,6 @@
 import { UserError } from "../src/runtime/errors.ts";
 
-/** Returns the UserError that the function throws. Rethrows other errors. */
+/** Returns the UserError that the function throws. Rethrows other errors, and throws if there is none. */
 export function errorOf(run: () => unknown): UserError {
   try {
     run();

@@ -108,7 +108,8 @@ function markedEncodingOf(head: Uint8Array): string | undefined {
 }
 
 /**
- * Returns the UTF-16 or UTF-32 encoding that the positions of zero bytes suggest; undefined if they suggest neither.
+ * Returns the UTF-16 or UTF-32 encoding that the positions of zero bytes suggest; undefined if they suggest neither, or
+ * if there are fewer than eight bytes.
  */
 function unmarkedEncodingOf(head: Uint8Array): string | undefined {
   const units = head.length >> 2;
@@ -180,7 +181,7 @@ const decoded = (path: string) =>
 const zip = "PK\x03\x04";
 /** Whether the head of a zip archive lists a file whose name matches. */
 const inZip = (name: RegExp) => (head: Uint8Array) => zipEntries(head).some((entry) => name.test(entry.name));
-/** Whether a document in a zip archive declares this type in its file `mimetype`, which is stored uncompressed. */
+/** Whether the type in a zip archive's file `mimetype`, which is stored uncompressed, begins with `type`. */
 const hasTypeInZip = (type: string) => (head: Uint8Array) =>
   zipEntries(head).some(({ name, content }) => name === "mimetype" && content.startsWith(type));
 

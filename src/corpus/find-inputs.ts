@@ -285,7 +285,7 @@ function entriesOf(folder: string): Dirent[] {
 
 /**
  * Returns the kind of a directory entry or, if it is a link, of the link's target. Throws a UserError for a wanted link
- * that is broken.
+ * that is broken, and for any link whose target the system refuses to look up.
  */
 function kindOf(entry: Dirent, path: string, isWanted: () => boolean): "file" | "folder" | "other" {
   if (entry.isFile()) return "file";

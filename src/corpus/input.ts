@@ -176,7 +176,7 @@ export const recordSeparator = (format: InputFormat): Uint8Array =>
 const afterLine = Buffer.from("\n");
 const beforeHeader = Buffer.from("\n>");
 
-/** Opens the file of `input`. Throws a UserError if the file was replaced or became shorter. */
+/** Opens the file of `input`. Throws a UserError if it cannot be opened, was replaced or became shorter. */
 export function openInput(input: Input): number {
   const fd = openFile(input.path);
   try {

@@ -121,7 +121,10 @@ export type InputOptions = {
 
 export type Reading = { readonly format: InputFormat; readonly textField?: string | undefined };
 
-/** Inspects the file or stream at a path. Throws a UserError for a file that is neither text nor Parquet. */
+/**
+ * Inspects the file or stream at a path. Throws a UserError if it cannot be read, or is a file that is neither text nor
+ * Parquet.
+ */
 export function inspectInput(path: string, options: InputOptions = {}): Input {
   const found = inspectContent(path, options);
   if ("what" in found) throw notText(path, found);
@@ -251,8 +254,8 @@ export async function inspectFirstStream(
 }
 
 /**
- * Refuses a stream if its first bytes are not text, or are JSON records although no format was given. Nothing is
- * refused if binary data is to be read as text.
+ * Refuses a stream if its first bytes are not text, or if they are JSON records that would be read as plain text
+ * without a request for that format. Nothing is refused if binary data is to be read as text.
  */
 export function checkStream(head: Uint8Array, input: Input): void {
   const { path, format, formatFrom, isBinaryText, textField } = input;

@@ -42,7 +42,7 @@ export type JsonShape = {
   readonly isSeveral: boolean;
 };
 
-/** Whether the first byte that is not white space begins a JSON object or array. */
+/** Whether the first byte after any byte-order mark and white space begins a JSON object or array. */
 export function beginsAsJson(head: Uint8Array): boolean {
   const first = head[json.skipSpace(head, utf8.startsWithBom(head) ? 3 : 0)];
   return first === ascii.openBrace || first === ascii.openBracket;

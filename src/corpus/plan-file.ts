@@ -254,8 +254,9 @@ export function read(
 }
 
 /**
- * Reads the lines of a whole plan, and sorts them by index. Throws a UserError unless their indices are 0, 1, 2, …;
- * that lines are missing at the end of the plan is not noticed. Does not access the files that the plan names.
+ * Reads the lines of a whole plan, and sorts them by index. Throws a UserError if there is no line, if one is invalid,
+ * or if the indices are not 0, 1, 2, …; that lines are missing at the end of the plan is not noticed. Does not access
+ * the files that the plan names.
  */
 export function readLines(text: string, source: string): Line[] {
   const lines = text.split("\n").flatMap((json, i) => {

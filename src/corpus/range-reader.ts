@@ -14,7 +14,8 @@ export class TextMemory {
 
   /**
    * Claims `bytes`, in place of the previous claim. Returns true if other memory should be freed before these bytes are
-   * allocated. Throws a UserError if the claim exceeds `bytesMax`; its message names the text with `what()`.
+   * allocated. Throws a UserError if the claim exceeds `bytesMax` and is at least `limitedBytes`; its message names the
+   * text with `what()`.
    */
   claim(bytes: number, what: () => string): boolean {
     if (bytes > this.bytesMax && bytes >= limitedBytes) {

@@ -20,7 +20,9 @@ export type Subject = {
   readonly scanned: ScannedModel | null;
   /** Whether the vocabulary of the tokenizer.json has a token, as spelled in the file. */
   readonly hasToken: (text: string) => boolean;
-  /** tokenizer_config.json of the directory; undefined if it is missing or not a JSON object. */
+  /**
+   * tokenizer_config.json of the directory; undefined if it is missing or not a JSON object, or if `path` is a file.
+   */
   readonly config: json.JsonObject | undefined;
   /** special_tokens_map.json, likewise. */
   readonly map: json.JsonObject | undefined;

@@ -99,9 +99,9 @@ function checkIds(before: TokenizerParts, after: TokenizerParts, format: string)
 }
 
 /**
- * Throws a UserError if the merges would differ, or the tokens that merging starts from. If there are no control
- * tokens, also compares the added tokens. Replaces `checkSameMerges` for a tokenizer whose merging begins with
- * characters.
+ * Throws a UserError if the merges would differ, the tokens that merging starts from, or the spaces that are added or
+ * removed at the start of a text. If there are no control tokens, also compares the added tokens. Replaces
+ * `checkSameMerges` for a tokenizer whose merging begins with characters.
  */
 function checkSameCharacters(
   before: TokenizerParts,

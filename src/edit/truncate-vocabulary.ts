@@ -226,8 +226,8 @@ function wholesOf({ model }: TokenizerParts): string[] {
 export type Pieces = { readonly ids: Uint32Array; readonly starts: Uint32Array };
 
 /**
- * Maps each id of `big` to its pieces in `small`. Throws a UserError if the merges of `small` are not the first merges
- * of `big`, or if the pieces of an id depend on the text.
+ * Maps each id of `big` to its pieces in `small`. Throws a UserError if `big` lacks tokens for some bytes, if
+ * `checkFirstMerges` refuses the two, or if the pieces of an id depend on the text.
  */
 export function piecesOfFirst(big: TokenizerParts, small: TokenizerParts): Pieces {
   const refuse = (what: string): never => {

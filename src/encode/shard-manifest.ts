@@ -74,7 +74,7 @@ export function manifestText(manifest: Manifest): string {
 
 const sealOf = (content: object) => host.xxHash64(JSON.stringify(content)).toString(16).padStart(16, "0");
 
-/** Reads a manifest. Throws `UnusableShards` with what is wrong. */
+/** Reads a manifest. Throws `UnusableShards`, which says what is wrong, if the file is not a valid manifest. */
 export function readManifest(path: string, hint = "choose another name"): Manifest {
   const refuse = (what: string): never => {
     throw new UnusableShards(`"${path}" ${what}`, { hint });
@@ -140,7 +140,7 @@ export function checkSizes(listed: ListedShards): void {
   for (const file of filesOf(listed)) closeSync(openShardFile(listed, file));
 }
 
-/** Reads one shard, or all, and throws `UnusableShards` if a checksum differs. */
+/** Reads one shard, or all, and throws `UnusableShards` if one is missing or has another size or checksum. */
 export async function checkContents(
   listed: ListedShards,
   number?: number,

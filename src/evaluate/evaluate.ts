@@ -97,7 +97,7 @@ async function countPass(
   return counted;
 }
 
-/** Throws a UserError if encoding the longest word needs too much memory. */
+/** Throws a UserError if encoding the longest word needs too much memory. Below `longWordBytes` it is not checked. */
 function checkLongest(
   words: WordTable,
   { budget, tokenizers }: Pick<EvaluateOptions, "budget" | "tokenizers">,

@@ -28,7 +28,7 @@ export class WordEncoder {
   private readonly hasAllBytes: boolean;
   /** Whether the tokens of any text have exactly its bytes. */
   private readonly keepsBytes: boolean;
-  /** For each id, whether it is a special token. Special tokens are not text, and end a number. */
+  /** For each id, whether it is a special token that is found in texts. These tokens are not text, and end a number. */
   private readonly isSpecial: Uint8Array;
   /** The ends of the tokens of the current word. */
   private readonly ends: number[] = [];

@@ -161,7 +161,10 @@ function readPair(pair: string, refuse: Refuse, given: Given): void {
   given[name] = value;
 }
 
-/** Fills in defaults. Throws a UserError if `d` or `layers` is missing, or if values contradict each other. */
+/**
+ * Fills in defaults. Throws a UserError if `d` or `layers` is missing, if a value is 0 that must not be, or if values
+ * contradict each other.
+ */
 function settle(given: Given, refuse: Refuse): Shape {
   const { d, layers } = given;
   for (const name of ["d", "layers"] as const)
@@ -225,7 +228,10 @@ const kinds = new Map(
   ].flatMap(({ types, ...kind }) => types.split(" ").map((type) => [type, kind] as const)),
 );
 
-/** Reads a config.json of `transformers`. Throws a UserError if a required field is missing, or a value unsupported. */
+/**
+ * Reads a config.json of `transformers`. Throws a UserError if it is not a JSON object, if a required field is missing,
+ * or if a value is not supported.
+ */
 function shapeOfConfig(json: string, refuse: Refuse): Given {
   const outer = parseObject(json);
   if (outer === null) throw refuse("it is not a config.json: it does not contain a JSON object", example);
@@ -280,7 +286,10 @@ class ConfigReader {
 
   readonly refusal = (what: string) => this.refuse(what, giveNumbers);
 
-  /** Returns the value of the first of these fields that has one; undefined if none has. */
+  /**
+   * Returns the value of the first of these fields that has one; undefined if none has. Throws a UserError unless the
+   * value is a whole number from 0 to `largest`.
+   */
   number(...fields: readonly string[]): number | undefined {
     const field = fields.find((name) => this.config[name] !== undefined && this.config[name] !== null);
     if (field === undefined) return undefined;

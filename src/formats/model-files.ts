@@ -6,7 +6,8 @@ import * as recordFiles from "./read-training-record.ts";
 
 /**
  * Parses the files that `transformers` reads in a tokenizer's directory. Returns the configuration (null if there is
- * none) and the chat template (undefined if there is none). If `path` is a file, there is neither.
+ * none) and the chat template (undefined if there is none, or a list of several). If `path` is a file, there is
+ * neither.
  */
 export function parse(path: string) {
   const companions = new Map(

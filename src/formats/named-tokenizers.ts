@@ -52,8 +52,8 @@ export type Found = { readonly name: string | undefined; readonly path: string }
 
 /**
  * Finds a tokenizer: at the typed path, which gives it no name, or else by name in a cache. Throws a UserError with the
- * command that downloads the tokenizer if a known name, or one like `owner/model`, is in no cache. Any other text is
- * returned as a path.
+ * command that downloads the tokenizer if a known name, or one like `owner/model`, is in no cache. Also throws one if
+ * the file in the cache is not the published one (`checkRanks`). Any other text is returned as a path.
  */
 export function find(typed: string): Found {
   if (files.stat(typed) !== undefined) return { name: undefined, path: typed };
@@ -106,7 +106,10 @@ function checkRanks(path: string, encoding: keyof typeof rankSums): void {
   });
 }
 
-/** Returns the directory of a model in Hugging Face's hub cache, at the commit in `refs/main`; undefined if none. */
+/**
+ * Returns the directory of a model in Hugging Face's hub cache, at the commit in `refs/main`; undefined if there is
+ * none, or if it has no tokenizer.
+ */
 function modelInCache(repository: string): string | undefined {
   const directory = join(hubCache(), `models--${repository.replace("/", "--")}`);
   const head = join(directory, "refs/main");

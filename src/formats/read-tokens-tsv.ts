@@ -22,8 +22,8 @@ export type WrittenTokenCounts = {
 };
 
 /**
- * Reads the counts. Returns null if the files are missing, or do not fit the tokenizer. Yields between slices of work
- * of some 10 ms.
+ * Reads the counts. Returns null if the files are missing, if they do not fit the tokenizer or each other, or if the
+ * tokenizer was loaded from `tokens.tsv` itself. Yields between slices of work of some 10 ms.
  */
 export function* read(parts: TokenizerParts): Generator<undefined, WrittenTokenCounts | null> {
   const { description, tokens, model } = parts;
@@ -63,7 +63,7 @@ export function* read(parts: TokenizerParts): Generator<undefined, WrittenTokenC
 const none = -1;
 const rowsPerSlice = scaled(1 << 14, 3);
 
-/** Parses the columns into arrays by id. Returns null unless there is exactly one row for each id, in order. */
+/** Parses the columns into arrays by id. Returns null unless there is exactly one whole row for each id, in order. */
 function* parseRows(text: string, idLimit: number) {
   const lengths = new Float64Array(idLimit);
   const createdCounts = new Float64Array(idLimit);

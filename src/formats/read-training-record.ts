@@ -133,8 +133,8 @@ export function readInputs(path: string): string[] {
 
 /**
  * Reads the record in a tokenizer's directory, or next to its file. Returns null if there is no record, or if the
- * record does not list the file or lacks fields. This is no error, because the record is only used for display and for
- * defaults.
+ * record does not list the file, lacks fields or cannot be read. This is no error, because the record is only used for
+ * display and for defaults.
  */
 function recordOf<Fields extends { readonly files: readonly string[] }>(
   path: string,

@@ -412,7 +412,7 @@ function headOf(path: string): Uint8Array {
 const isNpy = (path: string) =>
   files.stat(path) !== undefined && idWriters.npyMagic.every((byte, i) => headOf(path)[i] === byte);
 
-/** Returns the id type that a valid llm.c head states; undefined if the file has no such head. */
+/** Returns the id type that an llm.c head states; undefined if the file has no such head, or not the size it states. */
 function llmcTypeOf(path: string): IdType | undefined {
   const head = headOf(path);
   if (head.length < 12) return undefined;

@@ -60,7 +60,7 @@ const isSteadyBuffer = (buffer: ArrayBufferLike) =>
   !(buffer as { readonly resizable?: boolean }).resizable &&
   (buffer instanceof ArrayBuffer || Object.prototype.toString.call(buffer) === "[object ArrayBuffer]");
 
-/** Throws a UserError unless `value` is a whole number in this range. */
+/** Throws a UserError unless `value` is a safe integer in this range. */
 export function checkWhole(
   name: string,
   value: number,

@@ -3,7 +3,8 @@ import { usageError } from "#runtime";
 
 /**
  * Returns a caller's ids. A Uint32Array or Uint16Array is returned unchanged. An array of numbers becomes a
- * Float64Array, because it may have numbers that are no ids, such as -1. Throws a usage error for anything else.
+ * Float64Array, because it may have numbers that are no ids, such as -1. Throws a usage error for anything else, and
+ * for a detached array.
  */
 export function copyGivenIds(call: string, ids: unknown): Uint32Array | Uint16Array | Float64Array {
   const kind = typedArrayClass(ids);

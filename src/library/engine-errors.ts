@@ -1,8 +1,8 @@
 import { UserError } from "#runtime";
 
 /**
- * @internal Returns a UserError if `error` says that the engine does not allow WebAssembly, or has no more memory for
- * it. Returns undefined for any other error.
+ * @internal Returns a UserError if the engine has no WebAssembly, or if `error` says that the engine does not allow it
+ * or has no more memory for it. Otherwise, and if `error` is a UserError already, returns undefined.
  */
 export function engineRefusal(error: unknown): UserError | undefined {
   if (!(error instanceof Error) || error instanceof UserError) return undefined;

@@ -15,7 +15,7 @@ export type TextPart = { readonly start: number; readonly end: number };
  * src/kernel/text/cuts.ts.
  */
 export class TextCuts {
-  /** Throws a UserError if the tokens do not spell the text. */
+  /** Throws NoCut if the vocabulary lacks tokens for some bytes, or if the ids do not spell the text. */
   constructor(
     readonly text: Uint8Array,
     ids: Uint16Array | Uint32Array,

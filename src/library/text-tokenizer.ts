@@ -312,7 +312,10 @@ export class TextTokenizer {
     return pieces.map((piece) => decoder.decode(piece));
   }
 
-  /** Returns the id of a token, spelled as by `tokenize`; undefined if there is no such token. */
+  /**
+   * Returns the id of a token, spelled as by `tokenize`; undefined if there is no such token. Throws an error if the
+   * tokens of this tokenizer cannot be looked up by name.
+   */
   tokenToId(token: string): number | undefined {
     argument.check("tokenToId: token", token, textArgument);
     if (this.ids === undefined) {
@@ -322,7 +325,10 @@ export class TextTokenizer {
     return this.ids.get(token);
   }
 
-  /** Returns the token with this id, spelled as by `tokenize`; undefined if there is no such token. */
+  /**
+   * Returns the token with this id, spelled as by `tokenize`; undefined if there is no such token. Throws an error if
+   * the tokens of this tokenizer cannot be looked up by name.
+   */
   idToToken(id: number): string | undefined {
     argument.check("idToToken: id", id, numberArgument);
     return this.keys[id] || undefined;

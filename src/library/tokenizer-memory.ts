@@ -42,7 +42,7 @@ export class TokenizerMemory {
     if (this.madeDecoder?.isLarge) this.madeDecoder = undefined;
   }
 
-  /** Releases the memory. Every later use throws a UserError. */
+  /** Releases the memory. From now on, `encodingFor`, `decoder` and `refuseDisposed` throw a UserError. */
   dispose(): void {
     this.isDisposed = true;
     holders.delete(this.self);

@@ -263,7 +263,7 @@ const spellOption: messages.Spelling = Object.assign(
   },
 );
 
-/** Throws an error for a string that looks like a URL: a string is a path. */
+/** Throws an error for a string that begins like an HTTP URL: a string is a path. */
 function checkNoAddress(path: string): void {
   if (!/^https?:\/\//.test(path)) return;
   throw usageError(

@@ -130,8 +130,8 @@ function readOptions(
 }
 
 /**
- * Throws an error for a file that `bpe train` would not read as plain text. If its bytes were counted as text, the
- * tokenizer would differ from that of `bpe train`.
+ * Throws an error for a file that is compressed, or that `bpe train` would not read as plain text. If its bytes were
+ * counted as text, the tokenizer would differ from that of `bpe train`.
  */
 async function checkFile(file: Blob): Promise<void> {
   const name = nameOf(file);

@@ -196,7 +196,7 @@ function readOption(command: CommandSpec, argument: string): ReadOption[] {
   return found;
 }
 
-/** Returns the value of a long option on an unchecked command line; undefined if it cannot be determined. */
+/** Returns the value of a long option on an unchecked command line; undefined if it is missing or unclear. */
 export function peekOption(typed: readonly string[], name: string): string | undefined {
   const end = typed.indexOf("--");
   const options = end < 0 ? typed : typed.slice(0, end);

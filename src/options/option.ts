@@ -168,7 +168,7 @@ export function readTyped<Table extends Options>(
 
 /**
  * Checks the options that a caller of the library passes. Leaves out undefined ones. Throws a usage error for an
- * unknown one.
+ * unknown one, and for a value of the wrong kind.
  */
 export function checkGiven<Table extends Options>(
   table: Table,

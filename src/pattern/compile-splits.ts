@@ -84,7 +84,8 @@ const takesNothingHint =
 
 /**
  * Builds automata, each for one or more consecutive splits. A split that looks far ahead, or that a plain automaton
- * cannot express, becomes a lookahead automaton. Throws BeyondAutomaton if a split has neither.
+ * cannot express, becomes a lookahead automaton. Throws BeyondAutomaton if a split has neither, and Unusable
+ * (automaton.ts).
  */
 function automataOf(splits: readonly Split[], steps: CompileSteps): PatternTables[] {
   const areFar = splits.map(looksFar);
@@ -150,7 +151,7 @@ function tryBuild<T>(make: () => T): T | undefined {
 
 /**
  * Builds a plain automaton for each split, and fuses neighbours where possible. Throws BeyondAutomaton if a split has
- * none.
+ * none, and Unusable (automaton.ts).
  */
 function fuse(splits: readonly Split[], steps: CompileSteps): PatternTables[] {
   const fused: Built[] = [];

@@ -9,7 +9,7 @@ export { javascriptSource } from "./javascript-source.ts";
 export { mayLeaveGaps, portableForm } from "./portable-source.ts";
 export { wordCharacters } from "./unicode.ts";
 
-/** Throws a UserError if HF's engine cannot read the expression. */
+/** Throws a UserError if `parsePattern` refuses the expression as HF's engine reads it. */
 export const checkForHuggingface = (source: string): void => void parsePattern(source, oniguruma);
 
 /** Whether the expression, as HF's engine reads it, can match the empty string. */

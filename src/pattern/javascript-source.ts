@@ -137,8 +137,8 @@ const classes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns a class of the pattern in JavaScript's notation; undefined if its text has anything but classes, characters
- * and ranges of characters.
+ * Returns a class of the pattern in JavaScript's notation; undefined if its text has something that `item` does not
+ * match, such as a script, `&&` or a class in a class.
  */
 function classOfText(text: string): string | undefined {
   if (text === "\\W") return `[^${classes["\\w"]}]`;

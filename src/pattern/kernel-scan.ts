@@ -41,7 +41,7 @@ export class KernelScan {
     kernel.exports.useMaskTables(0, 0, 0, 0);
   }
 
-  /** Copies a pattern's tables into a kernel. Returns undefined if the kernel's memory is too small. */
+  /** Copies a pattern's tables into a kernel. Returns undefined, or throws a RangeError, like `setUpAutomata`. */
   static create(
     kernel: kernels.Kernel,
     automata: readonly PatternTables[],
@@ -79,7 +79,7 @@ type AutomatonAddresses = { readonly columnBlocks: number; readonly columns: num
 
 /**
  * Copies the automata into the kernel's memory, from the last to the first, because each has the address of the next
- * one. Returns undefined if the memory is too small.
+ * one. Returns undefined if the region for such tables is too full. Throws a RangeError if the memory cannot grow.
  */
 function setUpAutomata(
   kernel: kernels.Kernel,
@@ -111,8 +111,8 @@ function setUpAutomata(
 }
 
 /**
- * Copies the annotation tables into the kernel's memory, and returns the address of their head; undefined if the memory
- * is too small.
+ * Copies the annotation tables into the kernel's memory, and returns the address of their head; undefined if the region
+ * for such tables is too full. Throws a RangeError if the memory cannot grow.
  */
 function setUpAnnotation(
   kernel: kernels.Kernel,

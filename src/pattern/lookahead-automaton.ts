@@ -550,7 +550,7 @@ const evaluationCountMax = 1 << 24;
 
 /**
  * Builds the first pass. `symbolSets[set][symbol]` is 1 if the set contains the symbol. A text ends after a character
- * of the class `lineEnd`, if that is not -1. Throws BeyondAutomaton if the pass would have too many states.
+ * of the class `lineEnd`, if that is not -1. Throws BeyondAutomaton if the pass needs too many states or steps.
  */
 function readBackwards(
   program: Nfa,

@@ -333,7 +333,7 @@ function sideGuard(node: Node, onSide: (neighbour: Neighbour) => Guard, backward
   throw new BeyondAutomaton(`it looks ${backwards ? "behind" : "ahead"} by more than one character`);
 }
 
-/** Whether a node consists of assertions only. */
+/** Whether a node is an assertion, or a group, choice or sequence of assertions only. */
 function takesNothing(node: Node): boolean {
   switch (node.kind) {
     case "start":

@@ -871,7 +871,7 @@ export type Node =
 /** greedy prefers more repetitions, lazy prefers fewer; possessive takes all it can and never backtracks. */
 type RepeatMode = "greedy" | "lazy" | "possessive";
 
-/** Whether the node can match without consuming a character. */
+/** Whether the node can match without consuming a character, provided that its assertions hold. */
 export function canBeEmpty(node: Node): boolean {
   switch (node.kind) {
     case "set":

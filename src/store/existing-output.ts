@@ -89,8 +89,8 @@ function listedNames(path: string): Set<string> {
 }
 
 /**
- * Whether the file begins like an image of a tokenizer. If so, it belongs to the result, or to a smaller vocabulary in
- * a subdirectory of the result.
+ * Whether the file begins like an image of a tokenizer; false if it cannot be read, or its owner is not trusted. If so,
+ * it belongs to the result, or to a smaller vocabulary in a subdirectory of the result.
  */
 function isImage(path: string): boolean {
   try {

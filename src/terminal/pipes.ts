@@ -7,7 +7,7 @@ import { onStop } from "./stop.ts";
 /**
  * Copies each pipe among the paths to an unnamed file. Returns the descriptors of these files by path. Reading a pipe
  * itself would block while its writer is slow or missing, and no signal would be handled meanwhile. Throws a UserError
- * for a device other than standard input, because it may never end.
+ * for a pipe that is named twice, and for a device other than standard input, because it may never end.
  */
 export async function spoolPipes(paths: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const spooled = new Map<string, number>();

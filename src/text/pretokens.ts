@@ -56,7 +56,10 @@ export class Pretokens {
   private findsCuts: boolean | undefined;
   /** The size in bytes of the longest token that is searched for; 0 if there are no tokens. */
   readonly tokenBytesMax: number;
-  /** Throws a UserError if the kernel's memory is too small for the tables of the pattern or of the tokens. */
+  /**
+   * Throws if the kernel's memory is too small for the tables of the pattern or of the tokens: a UserError, or a
+   * RangeError (`putArray`).
+   */
   constructor(
     automata: CompiledPattern["automata"],
     tokens: readonly TokenToFind[],

@@ -89,7 +89,7 @@ export function fromPacked(tokens: PackedTokens): TokenTable {
 
 host.disableFtl(fromPacked);
 
-/** Returns the reason why the tokens do not have unique names; undefined if they do. */
+/** Returns the reason why tokens cannot be looked up by name; undefined if they can. */
 export function nameObstacle(table: TokenTable): string | undefined {
   const { tokenCount, nameCount = tokenCount, areCharacters = false } = table;
   if (areCharacters)

@@ -10,7 +10,7 @@ type AskedParity = Pick<RequestedTraining, "languageRatio" | "languageWindow" | 
 const [ratioMin, ratioMax] = [0.001, 1000];
 const countMax = 2 ** 31;
 
-/** Checks the requested options, and returns them; undefined if none is given. */
+/** Checks the requested options, and returns them; undefined if none is given, or only `globalMerges` as 0. */
 export function settleParity(asked: AskedParity): trainingRecords.Parity | undefined {
   const { languageRatio: ratio = null, languageWindow: window = null, globalMerges = 0 } = asked;
   const wrong = ratio?.find((number) => !(number >= ratioMin && number <= ratioMax));

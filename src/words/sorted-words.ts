@@ -356,7 +356,8 @@ export class NegativeSumError extends Error {}
 
 /**
  * Adds `other` to a table, or subtracts it if `times` is -1. Both tables are in ascending order. Words whose count
- * becomes 0 are left out. Throws NegativeSumError if a count would become negative.
+ * becomes 0 are left out. Throws NegativeSumError if a count would become negative, and a UserError if the words of
+ * both tables have 4 GB or more.
  */
 export function addTable(table: WordTable, other: WordTable, times: 1 | -1 = 1): WordTable {
   if (other.wordCount === 0) return table;

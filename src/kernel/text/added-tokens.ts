@@ -168,7 +168,7 @@ export function shrink(group: Group): u32 {
   return dropped;
 }
 
-/** Reserves memory for `byteCount` more bytes; returns false if memory runs out. */
+/** Reserves memory for `byteCount` more bytes; returns false if memory runs out, or the buffer would exceed 1 GiB. */
 export function makeRoom(group: Group, byteCount: u32): bool {
   const needed = <u64>group.length + byteCount + paddingBytes;
   if (needed <= group.capacity) return true;

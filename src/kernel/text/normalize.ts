@@ -196,7 +196,10 @@ function moveInput(): void {
   boundary -= distance;
 }
 
-/** Moves the input to new memory with this capacity. Log and output must be empty. Returns false if memory runs out. */
+/**
+ * Moves the input to new memory with this capacity. Log and output must be empty. Returns false if memory runs out, or
+ * the capacity exceeds 256 MiB.
+ */
 function resize(capacity: u64): bool {
   const rounded = (capacity + 63) & ~63;
   // A logged stretch has at least two bytes, so the log takes at most 8 times the size of the input.
@@ -215,8 +218,8 @@ function resize(capacity: u64): bool {
 }
 
 /**
- * Scans up to the end of the input, or up to an incomplete character there. Normalizes each stretch that may change.
- * Returns false if memory runs out.
+ * Scans up to the end of the input or, unless the text ends there, up to an incomplete character at that end.
+ * Normalizes each stretch that may change. Returns false if memory runs out.
  */
 function scan(endsText: bool): bool {
   let pos = scanPos;

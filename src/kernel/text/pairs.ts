@@ -27,7 +27,7 @@ export function secondOf(pairs: Pairs, index: u32): u32 {
   return load<u32>(pairs.start + index * pairBytes, 4);
 }
 
-/** Adds a pair; returns false if memory runs out. */
+/** Adds a pair; returns false if memory runs out, or the list would exceed 512 MiB. */
 export function addPair(pairs: Pairs, first: u32, second: u32): bool {
   if (pairs.count === pairs.capacity) {
     const capacity = max(2 * pairs.capacity, leastCapacity);

@@ -447,7 +447,7 @@ function noteToken(group: Group): bool {
   return note(tokenEvent, idOfToken(group.search, group.token), size, <u32>(group.start + group.to));
 }
 
-/** Emits an event; returns false if memory runs out. */
+/** Emits an event; returns false if memory runs out, or the events would exceed 1 GiB. */
 function note(kind: u32, a: u32, b: u32, c: u32): bool {
   if (eventsSize === eventsCapacity) {
     keepNormalized();

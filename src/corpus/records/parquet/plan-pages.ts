@@ -443,7 +443,8 @@ export const valueCountOf = ({ type, data_page_header, data_page_header_v2 }: Pa
 const pageBytesMax = 2 ** 30;
 
 /**
- * Throws unless the header has all sizes that its kind of page needs, and all are valid. hyparquet does not check them.
+ * Throws if the page is of an unknown kind, or if the header lacks a size that this kind needs, or has an invalid one.
+ * hyparquet does not check that.
  */
 function checkHeader(header: PageHeader): void {
   const { type, data_page_header: v1, data_page_header_v2: v2, dictionary_page_header: dictionary } = header;
