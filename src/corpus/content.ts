@@ -76,8 +76,8 @@ const predicateOf = (signature: Signature) =>
 function hintOf(signature: Signature, path: string, compression: Compression): Message {
   const { remedy } = signature;
   if (remedy === undefined && !("packer" in signature)) return insist;
-  // Without `unpacksItself`, the remedy works only if its format is not itself in gzip or zstd data, and its program
-  // often cannot read a pipe. So the file has to be unpacked first.
+  // Without `unpacksItself`, the program in the remedy cannot read its format inside gzip or zstd data, and often cannot
+  // read a pipe. So the file has to be unpacked first.
   if (compression !== "none" && !signature.unpacksItself)
     return "unpack it first, and name the unpacked file";
   if (remedy === undefined)

@@ -16,7 +16,10 @@ export type NoncanonicalPlace = {
   readonly canonical: readonly number[];
 };
 
-/** How many canonical ids from the first difference on are kept, to find the end of `given` and `canonical`. */
+/**
+ * How many canonical ids from the first difference on are kept, to find where the ids of a place (`given` and
+ * `canonical`) end.
+ */
 const excerptIds = 256;
 /**
  * Ids are decoded in slices that give at most this many bytes of text; a longer token is decoded alone. The limit is

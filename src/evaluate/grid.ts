@@ -71,7 +71,7 @@ export type Table = {
   readonly columns: Axis & Heads;
   /** The text in a cell: `cells[row][column]`. */
   readonly cells: readonly (readonly Cell[])[];
-  /** The width on the screen of the longest cell of each column. */
+  /** The width on the screen of the widest cell of each column. */
   readonly cellWidths: readonly number[];
   /** Text above the names of the rows. If there is one, the names of the rows are not shortened. */
   readonly corner?: string;

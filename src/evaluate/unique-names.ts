@@ -1,6 +1,8 @@
 import type { kinds } from "#options";
 
-/** Names each item. Its name is the given one, otherwise its short name, or its path if another item has that name. */
+/**
+ * Names each item: by its given name, otherwise by its short name, or by its path if another item has the same name.
+ */
 export function uniqueNames<T extends kinds.Named>(
   all: readonly T[],
   shortName: (path: string) => string,

@@ -164,9 +164,9 @@ export function useSections(byteCount: u32): i32 {
 }
 
 /**
- * Begins a text and discards the previous one. With `specialAsText`, special tokens stay text, in the first segment if
- * there are several. With `continuesSection`, the text follows a safe cut (safe-cuts.ts), so it gets no space at its
- * start.
+ * Begins a text and discards the previous one. With `specialAsText`, special tokens stay text; if there are several
+ * segments, only in the first. With `continuesSection`, the text follows a safe cut (safe-cuts.ts), so it gets no space
+ * at its start.
  */
 export function openText(flags: u32): void {
   const hasSegments = (flags & comesInSegments) !== 0;
