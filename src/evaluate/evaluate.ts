@@ -151,7 +151,7 @@ function startThreads(options: EvaluateOptions) {
  */
 const smallTextBytes = 4e6;
 
-/** The size in bytes of a full-size cache of words (src/kernel/encode/word-cache.ts). */
+/** The approximate size in bytes of a full-size cache of words (src/kernel/encode/word-cache.ts). */
 const cacheBytes = 46e6;
 /** How many times a cache may be halved. */
 const cacheShrinkBitsMax = scaled(5, 0);

@@ -35,7 +35,7 @@ const splitNameColumns = 12;
 const ellipsis = "…";
 
 /**
- * Returns a table that is at most `columns` characters wide, in the first of these layouts that fits:
+ * Returns a table that is at most `columns` columns of the screen wide, in the first of these layouts that fits:
  *
  *   1. subjects are rows
  *   2. items are rows

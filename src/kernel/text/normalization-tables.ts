@@ -249,7 +249,7 @@ let codePoint: u32 = 0;
 let targetCount: u32 = 0;
 /** Whether NFC leaves that character unchanged. */
 let staysInNfc: bool = false;
-/** The number of entries left in the list. */
+/** The number of characters of the list that have not been read yet. */
 let entriesLeft: u32 = 0;
 /** How many of the next entries have the same gap and the same differences as the last one. */
 let repeatsLeft: u32 = 0;

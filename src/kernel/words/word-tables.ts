@@ -197,7 +197,7 @@ export function recordsAddress(): usize {
   return long.records;
 }
 
-/** Returns the size of the records in bytes. */
+/** Returns the size of the records in bytes, including the unused unit 0 (word-slots.ts). */
 export function recordsBytes(): f64 {
   return <f64>(endOfRecords(long) - long.records);
 }

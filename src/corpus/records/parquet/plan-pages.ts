@@ -476,8 +476,8 @@ const native =
     sizeBytes === 0
       ? new Uint8Array(0)
       : decompress(bytes, {
-          // The chunk has one byte more than the result, because the runtime allocates a second chunk once the first
-          // one is full.
+          // The chunk is longer than the result, because the runtime allocates a second chunk once the first one is
+          // full.
           chunkSize: Math.max(chunkBytesLeast, sizeBytes + 1),
           maxOutputLength: sizeBytes,
         });
