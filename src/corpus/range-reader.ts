@@ -4,7 +4,10 @@ import { asOption, type FileWindow, files, machine, messages, phrase, scaled, Us
 import { checkUnchanged, type Input, openInput, shrunkError } from "./input.ts";
 import { releaseText, type TextMaker } from "./text-memory.ts";
 
-/** Limits the memory of one thread for a text and the line, page or dictionary that contains it. */
+/**
+ * Limits the memory of one thread for a text and the line, page or dictionary that contains it, or for the metadata of
+ * a Parquet file.
+ */
 export class TextMemory {
   /** The number of bytes of the last claim; 0 if it was less than `smallBytes`. */
   claimedBytes = 0;

@@ -84,7 +84,7 @@ type RowKind = {
   readonly base64Digits?: Uint8Array;
   /** Makes the kernel write rows from `first` on. Returns the first row that it did not write. */
   readonly write: (kernel: kernels.Kernel["exports"], first: number, to: number, limit: number) => number;
-  /** Appends a row that the kernel did not write. */
+  /** Appends a row that the kernel did not write, if there is one: an id without a token has none. */
   readonly append: (chunk: Chunk, row: number) => void;
 };
 

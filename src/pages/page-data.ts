@@ -61,7 +61,7 @@ export type PageText = {
   readonly origin: string;
   readonly finding: readonly Phrase[];
   readonly more: readonly Phrase[];
-  /** Reasons to doubt a number, and warnings of the run. */
+  /** Reasons to doubt a number, warnings of the run, and notes on the tokenizer. */
   readonly cautions: readonly string[];
   readonly table: { readonly head: readonly string[]; readonly rows: readonly (readonly string[])[] };
   /** How to read the table. */

@@ -24,13 +24,13 @@ export function limitMerging(scannedMax: u32): void {
   scannedSymbolsMax = scannedMax;
 }
 
-/** `mergeWord` returns this if memory runs out. */
+/** Functions that merge, such as `mergeWord`, return this if memory runs out. */
 export const noRoom: u32 = u32.MAX_VALUE;
 
 let model: EncodingModel = changetype<EncodingModel>(0);
-/** The address of the ids of a word of at most `scannedBytesMax` bytes. */
+/** The address of the ids of a word of at most `scannedBytesMax` bytes, or of the id of a whole token. */
 let scannedIds: usize = 0;
-/** The address of the ranks of the pairs in that word. */
+/** The address of the ranks of the pairs among at most `scannedSymbolsMax` symbols. */
 let scannedRanks: usize = 0;
 
 export function useMerging(given: EncodingModel): bool {
