@@ -141,7 +141,7 @@ BPE_HIDDEN const char *section_settle(Section *);
  * it, of which at most four bytes are read. */
 BPE_HIDDEN const char *section_end(Section *, const uint8_t *following, size_t following_size);
 
-/* Finds the first position in [from, from + some KB) where the text may be cut, so that its parts can be encoded
+/* Finds the first position in [from, from + 64 KB) where the text may be cut, so that its parts can be encoded
  * separately. `*cut` is `size` if there is none. `is_all`: the text ends after `size` bytes. */
 BPE_HIDDEN const char *find_cut(Instance *, const Image *, bool specials_as_text, const uint8_t *text, size_t size, size_t from, bool is_all, size_t *cut);
 

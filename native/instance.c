@@ -386,7 +386,7 @@ const char *section_end(Section *section, const uint8_t *following, size_t follo
 
 /* ---- Cuts ---- */
 
-/* How many bytes are searched for a cut. */
+/* The maximum number of bytes that `find_cut` searches. */
 enum { CUT_SEARCH_BYTES = SCALED(1 << 16, 16) };
 
 typedef struct {

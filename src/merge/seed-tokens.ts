@@ -115,9 +115,9 @@ function cutter(sources: readonly string[]): (text: string) => string[] | undefi
 
 /** The space for seeds in a vocabulary. */
 export type Room = {
-  /** The number of tokens that exist already: bytes, or a base, and the special tokens. */
+  /** The number of ids that exist already: of bytes, or up to the largest id of a base, and of special tokens. */
   readonly leastSize: number;
-  /** The size of the vocabulary; of several sizes, the smallest. */
+  /** The requested size of the vocabulary; of several sizes, the smallest; infinity if none is requested. */
   readonly size: number;
   /** With a base, returns the number of new tokens that seeds need. */
   readonly mergesOf?: (seeds: readonly string[]) => number;

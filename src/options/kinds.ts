@@ -603,7 +603,7 @@ export function sizeBytes(option: Message, text: string, leastBytes: number): nu
   const value = times(binary ? 1024 : 1000);
   if (!Number.isSafeInteger(value))
     throw usageError(phrase`${option} is ${text}, but must be below 2^53 bytes`);
-  // A limit this small is surely a mistake; 0 is a valid limit.
+  // Without a unit, a limit this small is surely a mistake; 0 is a valid limit.
   if (!unit && value > 0 && value < 1000)
     throw usageError(
       phrase`${option} is only ${countNoun(value, "byte")}`,

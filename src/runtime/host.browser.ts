@@ -41,8 +41,8 @@ export const collectGarbage = (): void => {};
 export const openLibc = (..._names: readonly string[]): typeof noSystem => null;
 
 /**
- * Calls `callback` after the event loop has handled other tasks. Uses a message channel, because a timer would wait 4
- * ms each time.
+ * Calls `callback` after the event loop has handled other tasks. Uses a message channel, because browsers delay timers
+ * that set each other by at least 4 ms.
  */
 export function scheduleMacrotask(callback: () => void): void {
   const { port1, port2 } = new MessageChannel();

@@ -95,12 +95,12 @@ export class Pretokens {
     return this.kernel.exports.isInside() !== 0;
   }
 
-  /** The number of documents so far that have at least one byte. Each token that is found ends a document. */
+  /** The number of documents, in all texts so far, with at least one byte. Each token that is found ends a document. */
   get documentCount(): number {
     return this.kernel.exports.documents();
   }
 
-  /** The number of bytes that are not part of valid UTF-8. */
+  /** The number of bytes, in all texts so far, that are not part of valid UTF-8. */
   get invalidByteCount(): number {
     return this.kernel.exports.invalidBytes();
   }

@@ -46,7 +46,7 @@ export function fingerprint(parts: TokenizerParts): string {
   return ofBehavior(parts);
 }
 
-/** Returns the size of a memory that is large enough for `encode`. */
+/** Returns the size in bytes of a memory that is large enough for `encode`. */
 function bytesFor({ pattern, addedTokens, model }: EncodingParts, text: Uint8Array): number {
   const tokenBytes = tokensToFind.tablesBytes(addedTokens);
   const patternBytes = pattern.automata.reduce(
@@ -68,7 +68,7 @@ const bytesPerId = 4;
 /** Bytes for each byte of text: the text itself, and the arrays that `startTokens` reserves. */
 const bytesPerTextByte = 140;
 
-/** Returns the size of all arrays in a value. */
+/** Returns the size in bytes of all arrays in a value. */
 function bytesIn(value: unknown): number {
   if (ArrayBuffer.isView(value)) return value.byteLength;
   if (typeof value !== "object" || value === null) return 0;

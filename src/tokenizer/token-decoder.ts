@@ -142,8 +142,9 @@ export class TokenDecoder {
 
   /**
    * Compares given ids, all of which must have tokens, with canonical ids. Returns the shortest spans that have
-   * different ids but the same bytes. If `isSameText` is false, the two lists spell different texts. Then the result is
-   * one span: all that is between the ids equal at the start and those equal at the end.
+   * different ids but the same bytes; only the last may have different bytes, too. If `isSameText` is false, the two
+   * lists spell different texts. Then the result is one span: all that is between the ids equal at the start and those
+   * equal at the end.
    */
   recodedSpans(given: Ids, canonical: Ids, isSameText: boolean): RecodedSpan[] {
     const { exports, memory } = this;

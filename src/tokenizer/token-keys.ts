@@ -38,7 +38,10 @@ export function textsOfShared(parts: TokenizerParts): ReadonlyMap<number, Uint8A
   );
 }
 
-/** Returns a function that names an id: an added token by its text, any other token by its bytes. */
+/**
+ * Returns a function that names an id: an added token by its text, any other token by its bytes. The name shows at most
+ * `lengthMax` bytes of the token.
+ */
 export function namer(parts: TokenizerParts): (id: number, lengthMax?: number) => string {
   const shared = textsOfShared(parts);
   return (id, lengthMax) =>

@@ -44,7 +44,7 @@ export type Vocabulary = {
   readonly entries: Int32Array;
   /**
    * Tokens that no merge produces. Absent for a vocabulary from a training: it has none, and every id has a token. In
-   * `entries`, the i-th of them is -1 - specialCount - i. An entry below all these is an id without a token.
+   * `entries`, `others.tokens[i]` is -1 - specialCount - i. An entry below all these is an id without a token.
    */
   readonly others?: {
     readonly tokens: readonly { readonly key: string; readonly bytes: Uint8Array }[];

@@ -34,7 +34,7 @@ export type CountOptions = {
   readonly workerCount: number;
   /** An upper bound of the bytes of text to count, if known. It bounds the memory for words. */
   readonly textBytesMax?: number | undefined;
-  /** Target size of the ranges for threads. */
+  /** Target size, in bytes, of the ranges for threads. */
   readonly rangeSizeBytes?: number;
   /** Where and when to write sorted runs; if left out, all words stay in memory. */
   readonly runOptions?: SortedRunOptions | undefined;
@@ -283,8 +283,8 @@ export type ThreadWords = {
 };
 
 /**
- * Files of at least this size are mapped. For files below 10 MB, loading the code for mapping takes more time than
- * mapping saves.
+ * Files of at least this size are mapped. The size is well above 10 MB, below which loading the code for mapping takes
+ * more time than mapping saves.
  */
 const mappedBytesLeast = scaled(1 << 25, 1 << 12);
 /** The most bytes of ids that a window of lifted text yields. */

@@ -508,8 +508,8 @@ export class Reader implements SortedWords {
   }
 
   /**
-   * Grows the buffer to twice its size, or to `firstReadBytes`, but not beyond `sizeBytes`. So the buffer grows with
-   * the bytes that were read, whatever size the frame claims.
+   * Grows the buffer to twice its size, or to `firstReadBytes` if that is more, but not beyond `sizeBytes`. So the
+   * buffer grows with the bytes that were read, whatever size the frame claims.
    */
   private lengthen(sizeBytes: number): void {
     const longer = new Uint8Array(Math.min(sizeBytes, Math.max(firstReadBytes, this.frame.length * 2)));

@@ -65,7 +65,7 @@ function picture(evaluation: evaluations.FullEvaluation): Child {
   );
 }
 
-/** Says what a text is: its file, its size, and why its numbers may be doubtful. */
+/** Says what a text is: its file or number of files, its size, and why its numbers may be doubtful. */
 function noteOf({ inputs, bytes, trainedBy }: evaluations.TextFacts): string {
   const size = bytes < 1e6 ? `${Number((bytes / 1e3).toPrecision(2))} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
   return [

@@ -61,7 +61,7 @@ function shapeOfToken(token: Token) {
 }
 
 const longestLookedAt = 20;
-/** Tokens that share this many bytes are taken to come from the same sentence. */
+/** Tokens that share a piece of this many bytes (`share`) are taken to come from the same sentence. */
 const sharedBytes = 12;
 const repeatedLeast = 3;
 

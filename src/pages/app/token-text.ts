@@ -4,7 +4,7 @@ import { type Child, h } from "./dom.ts";
 /** Returns an element for one token in a table or a sentence. */
 export const tokenCode = (text: string): HTMLElement => h("code.t", text);
 
-/** Returns elements for adjacent tokens, each with its id and length as a tooltip. */
+/** Returns elements for adjacent tokens, each with its id and length in bytes as a tooltip. */
 export const tokenChips = (tokens: readonly { readonly id: number; readonly bytes: Uint8Array }[]): Child =>
   tokens.map(({ id, bytes }) => h("i", { "data-id": id, "data-n": bytes.length }, signs.tokenText(bytes)));
 
