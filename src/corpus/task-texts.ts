@@ -64,9 +64,7 @@ export class TaskTexts {
   private records: { readonly offsetByte: number } | undefined;
   /** The capacity of the window, unless a pretoken needs more. */
   private readonly capacityBytes: number;
-  /**
-   * Reads or maps windows directly into the taker's text; undefined if the chain changes the text before it is taken.
-   */
+  /** Reads or maps windows directly into the taker's text; undefined if texts have to go through the chain. */
   private readonly windows: RangeReader | undefined;
   private readonly pushed: Uint8Array;
   /** The offset up to which the current range has been pushed. */

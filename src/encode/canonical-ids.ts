@@ -35,7 +35,7 @@ export class CanonicalCheck {
    * The given ids that have not been compared yet. After a difference was found: the given ids from the difference on.
    */
   private given: number[] = [];
-  /** The canonical ids from the first difference on; undefined before a difference is found. */
+  /** The canonical ids from the first difference on, at most `excerptIds`; undefined before a difference is found. */
   private canonical: number[] | undefined;
   private equalCount = 0;
   private takenCount = 0;

@@ -18,7 +18,7 @@ export type Kind<T> = Typed & {
   readonly wanted: string;
   /**
    * Converts a value from the library to the form that commands use. Returns undefined if the value has no effect, and
-   * `wrongKind` if it is not of this kind.
+   * `wrongKind` if it is not of this kind. May throw a usage error that says more.
    */
   readonly take: (value: unknown, place: Message) => T | undefined | typeof wrongKind;
   /** The type of values in the library. */

@@ -210,7 +210,7 @@ export function tryWrite<T>(path: string, write: () => T): T {
  * cannot lock files, such as those of Node.
  */
 export type Lock = {
-  /** Whether the lock is held. If not, files cannot be locked at this place, so a second run is not excluded. */
+  /** Whether the lock was taken. If not, files cannot be locked at this place, so a second run is not excluded. */
   readonly isHeld: boolean;
   /** Releases the lock. May be called at any time, and more than once. */
   release(): void;

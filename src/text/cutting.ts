@@ -80,8 +80,9 @@ const findsNone = ({ addedTokens, specialTokensAsText = false }: Cutting) =>
   addedTokens.every(({ special }) => special && specialTokensAsText);
 
 /**
- * Whether the pattern sees the text between added tokens unchanged. This requires that there is no normalization and no
- * prefix space. Also, added tokens must be either never found, or all found in one search, whatever is next to them.
+ * Whether the pattern is certain to see the text between added tokens unchanged. This requires that there is no
+ * normalization and no prefix space. Also, added tokens must be either never found, or all found in one search,
+ * whatever is next to them.
  */
 export function isCutUnchanged(cutting: Cutting): boolean {
   const { addedTokens } = cutting;

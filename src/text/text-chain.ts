@@ -57,8 +57,8 @@ export class TextChain {
   }
 
   /**
-   * Whether the pattern sees texts unchanged. If so, a caller may bypass the chain, and write a text directly into the
-   * memory of the taker (`Taker.text`).
+   * Whether the pattern is certain to see texts unchanged (`isCutUnchanged`). If so, a caller may bypass the chain, and
+   * write a text directly into the memory of the taker (`Taker.text`).
    */
   get isDirect(): boolean {
     return this.direct;

@@ -360,7 +360,7 @@ export function rememberResult(
   cache.write(resultName(place), temporaryPath, () => [Buffer.from(`${checksumOf(json)}\n${json}`)]);
 }
 
-/** Reads the stored result of an output; undefined if it is missing, or damaged (with a warning). */
+/** Reads the stored result of an output; undefined if it is missing, cannot be read, or is damaged (with a warning). */
 export function readResult(cache: CacheDirectory, place: string): Result | undefined {
   const name = resultName(place);
   const content = cache.read(name).toString();
