@@ -115,7 +115,7 @@ bool grow_to(wasm_rt_memory_t *memory, uint64_t end) {
 /* WINDOW: bytes of text that are passed to the kernel at a time. PADDING: bytes after the text that the kernel may
  * read. */
 enum { WINDOW = SCALED(1 << 18, 16), PADDING = 64 };
-/* An instance is large (`instance_is_large`) if its memories have grown by more than this since set-up. */
+/* An instance is large (`instance_is_large`) if its memories together have grown by more than this since set-up. */
 #define KEPT_BYTES SCALED((uint64_t)1 << 26, (uint64_t)1 << 16)
 
 static const char damaged[] = "the image is damaged";

@@ -1,5 +1,6 @@
 // Compiles src/kernel, which is AssemblyScript, to the WebAssembly modules among which src/runtime/kernel.ts chooses.
-// Also writes the types of their exports to src/runtime/kernel-exports.ts, which is not in the repository.
+// Also writes the generated sources, which are not in the repository: the types of the modules' exports
+// (src/runtime/kernel-exports.ts), loops over masks, Unicode data, and the masks of named patterns.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";

@@ -104,7 +104,7 @@ async function codePointsOf(kind: Kind, name: string): Promise<number[]> {
   return [...others, ...surrogates].sort((a, b) => a - b);
 }
 
-/** Returns the bounds of the ranges of sorted code points, as differences to the previous bound. */
+/** Returns the bounds of the ranges of sorted code points, as differences from the previous bound. */
 function gapsOf(codePoints: readonly number[]): number[] {
   const isBound = (at: number, other: number) => codePoints[at]! - codePoints[other]! !== at - other;
   const bounds: number[] = [];

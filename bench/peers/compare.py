@@ -182,7 +182,7 @@ class Bench:
             **{"special_tokens": [special] if special else [], "threads": self.threads, "workers": self.options.threads},
             **{"tokenizer": os.path.join(self.home, rule), "output": output, "answer": answer},
         }
-        # The files of an interrupted run are in `home`, which is deleted.
+        # TMPDIR, so that the files that an interrupted run leaves are in `home`, which is deleted.
         environment = {**os.environ, "RAYON_NUM_THREADS": str(self.threads), "TMPDIR": self.home}
         shutil.rmtree(os.path.join(self.home, "output"), ignore_errors=True)
         if os.path.exists(answer):

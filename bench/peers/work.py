@@ -119,7 +119,7 @@ def train_tokenizers(ask: Ask) -> Job:
         initial_alphabet=hf.pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    # It cuts text as our tokenizer.json says.
+    # HF's tokenizer is to cut text as our tokenizer.json says.
     tokenizer.pre_tokenizer = hf.Tokenizer.from_file(os.path.join(ask.tokenizer, "tokenizer.json")).pre_tokenizer
 
     def work() -> Any:

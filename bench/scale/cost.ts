@@ -15,7 +15,7 @@ export type Case = {
   readonly exponent: number;
 };
 
-/** The program's limits. docs/internals/words.md and docs/internals/merge.md have the reasons. */
+/** The program's limits: of merging (docs/internals/merge.md), and of a table of words (src/words/sorted-words.ts). */
 export const bounds = { cells: 2 ** 31 - 2, wordBytes: 2 ** 32, words: 2 ** 29 };
 
 export const growthsOf = (record: ScaleRecord) =>

@@ -14,7 +14,7 @@ import sys
 import sysconfig
 from _functools import partial
 from _operator import methodcaller
-# Private modules, because loading threading would take as long as Python's start.
+# Private modules, because loading threading would take some milliseconds.
 from _thread import RLock, allocate_lock, start_new_thread
 from _weakref import ref
 from time import monotonic, sleep

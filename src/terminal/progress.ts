@@ -125,7 +125,7 @@ type Figures = ReturnType<typeof measure>;
 /** Computes the figures to show. Without a total, share and remaining time are unknown, too. */
 function measure(progress: StageProgress, elapsedSeconds: number) {
   const { stage, total, unit, distinctWordCount } = progress;
-  // `progress.done` need not be an integer: for compressed files, it is computed from a share.
+  // `progress.done` need not be an integer: for example for compressed files, it is computed from a share.
   const done = Math.round(progress.done);
   const perSecond = elapsedSeconds > 0 ? done / elapsedSeconds : 0;
   return {

@@ -45,7 +45,7 @@ export function rowLines(
 }
 
 function linesOf(text: string | readonly string[], width: number): string[] {
-  // The text is escaped before it is measured, because escaping makes it wider.
+  // The text is escaped before it is measured, because escaping can make it wider.
   const whole = escapeText(typeof text === "string" ? text : text.join(" "));
   if (widthOf(whole) <= width) return [whole];
   return packedLines(typeof text === "string" ? itemsOf(whole, width) : text.map(escapeText), width);

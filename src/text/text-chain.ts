@@ -25,7 +25,7 @@ type CutSearch = {
 
 /**
  * The chain that processes a text: sections, window, pretokens, taker. The sections are the text between added tokens,
- * normalized. A text that the pattern sees unchanged skips them, and goes directly to the window.
+ * normalized. A text without segments that the pattern sees unchanged skips them, and goes directly to the window.
  */
 export class TextChain {
   /** The maximum number of bytes that are pushed in one step. */
@@ -212,7 +212,7 @@ export class TextChain {
     return cut < 0 ? -1 : kernel.exports.givenPosition(cut);
   }
 
-  /** Takes a whole text, like `push` and `end` in fewer steps. */
+  /** Takes a whole text, or the rest of one, like `push` and `end` in fewer steps. */
   pushText(bytes: Uint8Array, start: number, end: number): void {
     if (!this.direct) {
       this.sections!.pushText(bytes, start, end, this.window);

@@ -206,7 +206,7 @@ export class TextSections {
     }
   }
 
-  /** Updates the view of the memory: growth replaces its buffer. */
+  /** Updates the views of the memory, whose buffer growth replaces. */
   private lookAtMemory(): void {
     const { buffer } = this.kernel.memory;
     if (this.memory.buffer === buffer) return;

@@ -109,7 +109,10 @@ export function variableKey(name: string): number {
 
 type Variables = Readonly<Record<string, unknown>>;
 
-/** Returns the variables of an instance whose values are not those of a new instance. */
+/**
+ * Returns the variables of an instance whose values are not those of a new instance, except those that each instance
+ * sets itself.
+ */
 function changedVariables(kernel: kernels.Kernel): Uint8Array {
   const first: Variables = kernels.createForEncoding().exports;
   const now: Variables = kernel.exports;

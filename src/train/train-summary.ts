@@ -281,7 +281,10 @@ export function timesText(
   return `${ms(totalMs)}: ${parts.join(", ")}`;
 }
 
-/** Opening files, numbering tokens and, in the short form, writing are left out if they took less time than this. */
+/**
+ * Opening files and numbering tokens are left out if both together took fewer milliseconds than this. So is writing, in
+ * the short form.
+ */
 const toldMs = 1000;
 /** On a smaller corpus, startup takes most of the time, so a speed would mean nothing. */
 const ratedBytes = 1e6;

@@ -94,7 +94,7 @@ type CacheSettings = {
   readonly version: string;
   readonly warn: (message: Message) => void;
   readonly nowMs: () => number;
-  /** A directory of this run, on the cache's file system. */
+  /** A directory of this run. If the cache can be written, it is on the cache's file system. */
   readonly scratchPath: () => string;
 };
 

@@ -16,7 +16,7 @@ import type { WordTable } from "./word-table.ts";
 export type CorpusOptions = Pick<CountOptions, "inputs" | "ranges" | "cutting" | "workerCount"> & {
   /** Returns the number of threads for a part of the corpus; the default is `workerCount`. */
   readonly workerCountFor?: (textBytes: number) => number;
-  /** Word counts from files, to be added to those of the inputs. */
+  /** Word counts from files or from the caller, to be added to those of the inputs. */
   readonly countsFiles?: AddedCounts | undefined;
   /** Awaited between slices of work; may throw to end the run. The default yields to the event loop. */
   readonly rest?: (() => Promise<void>) | undefined;

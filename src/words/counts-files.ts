@@ -25,7 +25,7 @@ export class CountsFiles {
    * The path of the first file whose special tokens have another order than in `options`; undefined if there is none.
    */
   readonly reordered: string | undefined;
-  /** Files in the compact form that can be opened again. They are sorted, so they are added up in one pass. */
+  /** Files in the compact form that can be opened again. They are sorted: one pass can add up many of them. */
   readonly sources: readonly CountsSource[];
   /** Text files, and compact files that can be read only once, such as pipes. */
   private readonly others: readonly (TextFile | CountsFileReader)[];
