@@ -130,7 +130,7 @@ function checkDecoder({ config, json }: Subject, ids: Ids): Finding[] {
 const numbersOf = (value: unknown): number[] =>
   [value].flat().filter((each): each is number => typeof each === "number");
 
-/** Checks that generation stops at the token with which the tokenizer ends a text. */
+/** Checks that generation stops at the token with which the tokenizer ends a text, and at no id without a token. */
 function checkStop({ config, generation, model }: Subject, ids: Ids, parts: TokenizerParts): Finding[] {
   const eos = modelSettings.contentOf(config?.eos_token);
   const id = eos === undefined ? undefined : ids.get(eos);

@@ -106,7 +106,10 @@ export function describeCutting(parts: TokenizerParts): string {
   return JSON.stringify([form, normalization, addsPrefixSpace, prefixRule]);
 }
 
-/** Checks that the written files have the kept tokens, with their new ids, and cut text as before. */
+/**
+ * Checks that the written files cut text as before, and have the kept tokens, with their new ids, and the same added
+ * tokens. Each token must be reachable.
+ */
 export function checkPruned(
   before: TokenizerParts,
   after: TokenizerParts,

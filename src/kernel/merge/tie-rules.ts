@@ -230,7 +230,7 @@ let sharedBelow: u32 = 0;
 /** The number of first bytes that the token shares with sorted[place], before it is inserted there. */
 let sharedAbove: u32 = 0;
 
-/** Inserts a new long token into `sorted`. */
+/** Inserts a new long token into `sorted`, and sets its label. */
 function insertLongToken(id: u32): void {
   if (!isStart(id) && isLong(leftOf(id))) findPlaceAfter(id, leftOf(id));
   else findPlace(id);

@@ -4,7 +4,7 @@ import { commandOf, hashOf } from "../shared-link.ts";
 import { messageOf } from "./page-parts.ts";
 import type { Session, Trained } from "./session.ts";
 
-/** Downloads: files, the command that writes them, and a link. */
+/** What the reader can take along: the tokenizer's files, the command that writes them, and a link to this page. */
 export class TakeView {
   private readonly files = h("div.row.found", { id: "take-files" });
   private readonly command = h("input", { id: "take-command", class: "mono", readonly: true });
