@@ -6,6 +6,7 @@ import { version } from "../package.json";
 import { decisiveFileNames } from "../src/formats/load-tokenizer.ts";
 import { callOptions, spellInLibrary } from "../src/library/library.ts";
 import { makeSentences } from "../src/main/help.ts";
+import { inCode } from "../src/options/in-code.ts";
 import { nameInLibrary, type Option } from "../src/options/option.ts";
 import { pythonName } from "../src/options/python-spelling.ts";
 import { trainingOptions } from "../src/options/training-table.ts";
@@ -36,11 +37,13 @@ function lines(text: string, first: string, rest = first): string[] {
  * as it is spelled there.
  */
 function said(option: Option, spelling: (name: string) => string): string {
-  const { description, details, inCode, kind } = option;
+  const { name, description, details, kind } = option;
   const named: messages.Spelling = ({ option, value }) =>
     `${spelling(option)}${value === undefined ? "" : ` ${value}`}`;
   const about =
-    inCode === undefined ? makeSentences(description, details, named) : messages.spell(inCode, named);
+    inCode[name] === undefined
+      ? makeSentences(description, details, named)
+      : messages.spell(inCode[name], named);
   const least = kind.least && kind.value !== "SIZE" ? ` At least ${kind.least}.` : "";
   const fallback = option.default === undefined ? "" : ` Default: ${messages.spell(option.default, named)}.`;
   return `${about}${least}${fallback}`.replaceAll("*/", "*\\/");

@@ -36,7 +36,7 @@ export const wholeNumber =
   (min = 0, max = Number.MAX_SAFE_INTEGER): Check<number> =>
   (value, name) => {
     if (typeof value === "number" && Number.isInteger(value) && value >= min && value <= max) return value;
-    throw new Mismatch(value, name, `not a whole number from ${min} to ${max}`);
+    throw new Mismatch(value, name, min === max ? `not ${min}` : `not a whole number from ${min} to ${max}`);
   };
 
 export const amount: Check<number> = (value, name) => {
@@ -87,7 +87,11 @@ export const oneOf =
   (value, name) => {
     const found = names.find((known) => known === value);
     if (found !== undefined) return found;
-    throw new Mismatch(value, name, `none of ${names.join(", ")}`);
+    throw new Mismatch(
+      value,
+      name,
+      names.length === 1 ? `not ${JSON.stringify(names[0])}` : `none of ${names.join(", ")}`,
+    );
   };
 
 /** A value that may be undefined. `check` decides whether it may be null. */

@@ -73,19 +73,33 @@ export function checkNames(names: readonly string[], { inputFormat: format }: In
   if (standardInputs.length === 1 && format === "parquet") throw parquetStreamError("-");
 }
 
-export const noMatchHint =
+const noMatchHint =
   "check the path; globs match neither directories nor hidden files, so name those one by one";
+
+/**
+ * Returns the files that an argument names: the file with this path or, if there is none and the argument is a glob, the
+ * files that match. Throws a UserError if no file matches. `shown` names the argument in that error.
+ */
+export function pathsNamed(name: string, shown: Message = `"${name}"`, hint = noMatchHint): string[] {
+  if (!isGlob(name)) return [name];
+  const { paths } = filesMatching(name);
+  if (paths.length > 0) return paths;
+  throw noMatchError(shown, hint);
+}
+
+const isGlob = (name: string) => /[*?[]/.test(name) && files.stat(name) === undefined;
+
+const noMatchError = (shown: Message, hint = noMatchHint) =>
+  new UserError(phrase`${shown}: no such file, and no file matches it as a glob`, { hint });
 
 function findNamed(typed: string, options: InputOptions): FoundInputs {
   const name = withForwardSlashes(typed);
   if (name !== "-" && files.isDirectory(name)) return findInDirectory(name, options);
-  if (name === "-" || name === "" || !/[*?[]/.test(name) || files.stat(name) !== undefined) {
+  if (!isGlob(name)) {
     return { inputs: [inspectInput(name, options)], skipped: [] };
   }
   const { paths, skipped } = filesMatching(name);
-  if (paths.length === 0) {
-    throw new UserError(`"${name}": no such file, and no file matches it as a glob`, { hint: noMatchHint });
-  }
+  if (paths.length === 0) throw noMatchError(`"${name}"`);
   return { inputs: paths.map((path) => inspectInput(path, options)), skipped };
 }
 

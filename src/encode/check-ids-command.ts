@@ -46,7 +46,7 @@ export async function runCheckIds({ files, options }: Invocation, output: Output
     await dataOutput.writeLines(linesOf(counts, places, parts, inputs.length > 1));
   if (noncanonicalCount > 0)
     throw new UserError(
-      `${groupDigits(noncanonicalCount)} of ${countNoun(documentCount, "document")} ${noncanonicalCount === 1 ? "does" : "do"} not have the ids that encoding the text gives`,
+      `${groupDigits(noncanonicalCount)} of ${countNoun(documentCount, "document")} ${noncanonicalCount === 1 ? "does not have the ids that encoding its" : "do not have the ids that encoding their"} text gives`,
       {
         hint: "give the tokenizer and options that made these ids; to compare tokenizers, use bpe diff A B --text FILE",
       },

@@ -1,6 +1,7 @@
 import { countNoun, formatBytes, formatSeconds } from "#bytes";
 import { idFormats, idReaders, idWriters } from "#ids";
 import { optionTables } from "#options";
+import { asOption } from "#runtime";
 import { dataOutput, givenTokenizers, type Invocation, type Output } from "#terminal";
 import { decoding, tokenTables } from "#tokenizer";
 import { decodeOptions } from "./encode-options.ts";
@@ -25,7 +26,7 @@ export async function runDecode(invocation: Invocation, output: Output): Promise
   const file = invocation.files[0]!;
   await dataOutput.lockFiles(output, path);
   const parts = await givenTokenizers.open(tokenizer, true, output);
-  await checkEncodedBy(parts, file);
+  await checkEncodedBy(parts, file, asOption("tokenizer", "PATH"));
   const type = { asked: idType, needed: idWriters.typeFor(parts) };
   const decoder = new decoding.TokenDecoder(parts.tokens);
 

@@ -20,7 +20,7 @@ import { cuttings } from "#text";
 import { tokenizers } from "#tokenizer";
 import { encodeOptions, idFiles } from "./encode-options.ts";
 import { type AskedFiles, type EncodedFiles, encodeIntoFiles, isPart, pathsToLock } from "./id-files.ts";
-import { checkHeadFits } from "./id-output.ts";
+import { asParquet, checkHeadFits } from "./id-output.ts";
 import { formatSpeed } from "./text-speed.ts";
 
 /** `bpe encode`: writes the ids of all inputs, in order, to files or to stdout. */
@@ -179,23 +179,23 @@ export function idFilesOf(asked: AskedIds, canPrint = true): AskedFiles | undefi
     );
   }
   const format = idFormats.of(idsFormat, output);
+  if (/(^|\/)$/.test(output))
+    throw usageError(
+      phrase`${asOption("output", `"${output}"`)} is a directory`,
+      `name files in it: -o ${shell.quoted(`${output}ids${idsFormat === undefined ? ".npy" : ""}`)}`,
+    );
   if (format === undefined) {
     throw usageError(
       phrase`${asOption("output", `"${output}"`)} does not say which format to write`,
       phrase`end the name in .npy, .bin, .parquet or .ds, or choose a format with ${asOption("ids-format")}${canPrint ? phrase`; for decimal ids on stdout, leave out ${asOption("output", undefined, "o")}` : ""}`,
     );
   }
-  if (/(^|\/)$/.test(output))
-    throw usageError(
-      phrase`${asOption("output", `"${output}"`)} is a directory`,
-      `name files in it: -o ${shell.quoted(`${output}ids`)}`,
-    );
   if (format.name === "parquet" && asked.idType !== undefined)
     throw usageError(
       phrase`${asOption("dtype")} has no effect on parquet: its ids are always int32`,
       phrase`leave out ${asOption("dtype")}`,
     );
-  if (keptFields !== undefined) checkKept(keptFields, format);
+  if (keptFields !== undefined) checkKept(keptFields, format, output);
   const shardSize = asked.shardSize ?? (isPart(format) ? partIds : undefined);
   // Files of llmc end in .bin, too, but have a head.
   const isPlain =
@@ -206,11 +206,11 @@ export function idFilesOf(asked: AskedIds, canPrint = true): AskedFiles | undefi
   return { base: idFormats.baseOf(output, format), format, shardSize, documentEnd, keptFields, ifChanged };
 }
 
-function checkKept(fields: readonly keptField.Field[], { name, keepsFields }: idFormats.IdFormat): void {
-  if (!keepsFields)
+function checkKept(fields: readonly keptField.Field[], format: idFormats.IdFormat, output: string): void {
+  if (!format.keepsFields)
     throw usageError(
-      phrase`${asOption("keep-field")} is for parquet, but the ids would be written as ${name}`,
-      phrase`give ${asOption("ids-format", "parquet")}`,
+      phrase`${asOption("keep-field")} is for parquet, but the ids would be written as ${format.name}`,
+      asParquet(idFormats.baseOf(output, format)),
     );
   const twice = fields.find((field, i) => fields.findIndex(({ name }) => name === field.name) < i);
   if (twice !== undefined) throw usageError(phrase`${asOption("keep-field")} names "${twice.name}" twice`);

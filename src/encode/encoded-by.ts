@@ -1,8 +1,11 @@
-import { files, UserError } from "#runtime";
+import { files, type Message, phrase, UserError } from "#runtime";
 import { digestOfParts, type TokenizerParts } from "#tokenizer";
 
-/** Throws a UserError if the manifest of a shard says that another tokenizer encoded it. */
-export async function checkEncodedBy(parts: TokenizerParts, path: string): Promise<void> {
+/**
+ * Throws a UserError if the manifest of a shard says that another tokenizer encoded it. `option` is the one that named
+ * the tokenizer, with "PATH" as its value.
+ */
+export async function checkEncodedBy(parts: TokenizerParts, path: string, option: Message): Promise<void> {
   const manifestPath = `${/^(.*)_\d{5,}\.\w+$/s.exec(path)?.[1]}.json`;
   if (!files.isFile(manifestPath)) return;
   const encodedBy = (await import("./shard-manifest.ts")).encoderIn(manifestPath);
@@ -13,7 +16,7 @@ export async function checkEncodedBy(parts: TokenizerParts, path: string): Promi
   );
   if (isOwn) return;
   throw new UserError(
-    `"${path}" was encoded with a tokenizer other than "${parts.description.path}", as "${manifestPath}" says`,
-    { hint: "give the tokenizer that encoded these ids" },
+    `"${path}" was not encoded with "${parts.description.path}": "${manifestPath}" records another tokenizer`,
+    { hint: phrase`give the tokenizer that encoded these ids: ${option}` },
   );
 }

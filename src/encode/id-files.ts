@@ -3,7 +3,7 @@ import { groupDigits } from "#bytes";
 import { corpusInputs, type Input, keptField, type Range, type tasks } from "#corpus";
 import { corpusEncoding } from "#encoding";
 import { idFormats, idWriters } from "#ids";
-import { asOption, assert, files, type Message, messages, phrase, UserError } from "#runtime";
+import { asOption, assert, files, type Message, messages, phrase, shell, UserError } from "#runtime";
 import { fileChecksum, outputLock, stagedFile, trustedFiles, writtenPlaces } from "#store";
 import { digestOfParts, type TokenizerParts, tokenizers } from "#tokenizer";
 import {
@@ -413,7 +413,8 @@ async function manifestOf(options: IdFilesOptions, request: object): Promise<Man
   }
   let listed: ListedShards | undefined;
   try {
-    const manifest = readManifest(path, hint);
+    const otherHint = `choose another name: with ${shell.quoted(base)}, bpe would write "${path}"`;
+    const manifest = readManifest(path, hint, otherHint);
     listed = { manifest, path, base, format, hint };
     const differs = describeDifference(manifest.request, request, [`in "${path}"`, "in this run"]);
     if (differs !== undefined)

@@ -1,5 +1,5 @@
 import { idWriters } from "#ids";
-import { asOption, UserError } from "#runtime";
+import { asOption, type Message, phrase, shell, UserError } from "#runtime";
 import { stagedFile } from "#store";
 
 /** Refuses a file of ids whose name ends in neither .npy nor .bin. */
@@ -13,6 +13,10 @@ export function idOutputFile(path: string | undefined): string | undefined {
 export function checkHeadFits(path: string | undefined): void {
   if (path === undefined || !path.endsWith(".npy") || stagedFile.placeOfFile(path) !== null) return;
   throw new UserError(`"${path}" cannot be written: it is not a regular file`, {
-    hint: "name a regular file; to write to a pipe, give the pipe a name that ends in .bin, a format without a header",
+    hint: "name a regular file; a pipe must have a name that ends in .bin, because a pipe can take only raw ids",
   });
 }
+
+/** Says how to write Parquet, the only format that stores fields of records, instead of another format. */
+export const asParquet = (base: string): Message =>
+  phrase`write Parquet: ${asOption("output", shell.quoted(base), "o")} ${asOption("ids-format", "parquet")}`;

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { countNoun, formatSeconds, groupDigits } from "#bytes";
 import { inputSearch } from "#corpus";
@@ -99,26 +98,19 @@ function readTrainOptions(typed: TypedOptions) {
 
 /** Returns the files that names and globs refer to. `-` is standard input. */
 export function findIdFiles(names: readonly string[]): IdInput[] {
-  const paths = names.flatMap((name) =>
-    name === "-" || existsSync(name) || !/[*?[]/.test(name)
-      ? [name]
-      : [...inputSearch.filesMatching(name).paths],
-  );
-  if (paths.length === 0)
-    throw new UserError(`no file matches "${names.join('", "')}"`, {
-      hint: "check the path",
+  return names
+    .flatMap((name) => inputSearch.pathsNamed(name))
+    .map((path) => {
+      if (path === "-") return { path, sizeBytes: 0 };
+      const stats = files.stat(path);
+      if (stats === undefined) throw files.missingError(path);
+      if (stats.isDirectory()) {
+        throw new UserError(`"${path}" is a directory`, {
+          hint: `name the files in it: "${join(path, "*.npy")}"`,
+        });
+      }
+      return { path, sizeBytes: stats.size };
     });
-  return paths.map((path) => {
-    if (path === "-") return { path, sizeBytes: 0 };
-    const stats = files.stat(path);
-    if (stats === undefined) throw files.missingError(path);
-    if (stats.isDirectory()) {
-      throw new UserError(`"${path}" is a directory`, {
-        hint: `name the files in it: "${join(path, "*.npy")}"`,
-      });
-    }
-    return { path, sizeBytes: stats.size };
-  });
 }
 
 /** `bpe ids encode`: applies learned merges to documents of ids. */
@@ -164,7 +156,7 @@ async function readAll(
   throw new UserError(
     `${files.nameOf(path)} contains the id ${documents.idMax}, but the tokenizer was trained on ids up to ${alphabetSize - 1}`,
     {
-      hint: `give a tokenizer that bpe ids train learned from these ids, or from ids up to at least ${documents.idMax}`,
+      hint: `give a tokenizer that bpe ids train made from these ids, or from ids up to at least ${documents.idMax}`,
     },
   );
 }

@@ -1,7 +1,7 @@
 import { countNoun, formatSeconds } from "#bytes";
 import { inputSearch } from "#corpus";
 import { optionTables } from "#options";
-import { asOption, files, phrase, UserError, usageError } from "#runtime";
+import { asOption, phrase, usageError } from "#runtime";
 import { dataOutput, type Invocation, type Output, stopping } from "#terminal";
 import { filesLine, idFilesOf } from "./encode-command.ts";
 import { isPart, pathsToLock } from "./id-files.ts";
@@ -13,21 +13,26 @@ export async function runJoinIds(invocation: Invocation, output: Output): Promis
   const startMs = performance.now();
   const asked = optionTables.readTyped(joinIdsOptions, invocation.options);
   const idFiles = idFilesOf(asked, false);
-  if (idFiles === undefined || isPart(idFiles.format))
+  if (idFiles === undefined)
     throw usageError(
-      phrase`${asOption("output", `"${asked.output}"`)} cannot store the joined parts`,
-      "write files of ids in a format other than part, e.g. -o corpus.npy",
+      phrase`${asOption("output", `"${asked.output}"`)} cannot store the joined parts: it is not a regular file`,
+      "name a regular file, not a pipe or a device",
+    );
+  if (isPart(idFiles.format))
+    throw usageError(
+      "the joined parts cannot be written as part, the format of parts",
+      asked.idsFormat === undefined
+        ? phrase`choose a format with ${asOption("ids-format")}, or end the name in .npy, .bin, .parquet or .ds`
+        : phrase`choose another format, e.g. ${asOption("ids-format", "npy")}`,
     );
   await dataOutput.lockFiles(output, ...pathsToLock(idFiles));
   const partPaths = invocation.files.flatMap((path) =>
-    files.stat(path) === undefined && /[*?[]/.test(path)
-      ? [...inputSearch.filesMatching(path).paths]
-      : [path],
+    inputSearch.pathsNamed(
+      path,
+      `"${path}"`,
+      "check the path; a part is the NAME.json that bpe encode --ids-format part -o NAME wrote",
+    ),
   );
-  if (partPaths.length === 0)
-    throw new UserError(`no file matches "${invocation.files.join('", "')}"`, {
-      hint: "check the path; a part is the NAME.json that bpe encode --ids-format part -o NAME wrote",
-    });
   const joined = await joinParts({
     ...{ planPath: asked.plan!, partPaths, files: idFiles, type: asked.idType, guard: stopping.onStop },
     report: (done, total) => output.progress({ stage: "joining", done, total, unit: "bytes" }),

@@ -11,6 +11,7 @@ import {
   IdFiles,
   type ReportShards,
 } from "./id-files.ts";
+import { asParquet } from "./id-output.ts";
 import { checkContents, checkSizes, type ListedShards, readManifest, shardPaths } from "./shard-manifest.ts";
 
 // Several machines encode the ranges of a plan into parts. Joined in the order of the plan, the parts give the files
@@ -72,7 +73,7 @@ export async function joinParts(
   if (keptFields !== undefined && !asked.format.keepsFields)
     throw usageError(
       phrase`the format ${asked.format.name} cannot store the fields that ${asOption("keep-field")} put into the parts`,
-      phrase`give ${asOption("ids-format", "parquet")}`,
+      asParquet(asked.base),
     );
   const request = () => ({
     ...same,
@@ -124,13 +125,13 @@ function openPart(path: string, plan: readonly planFile.Line[], planPath: string
   }
   const base = path.slice(0, -".json".length);
   const again = "encode this part again, or copy its files again";
-  const manifest = readManifest(path, again);
+  const manifest = readManifest(path, again, hint);
   const asked = schema.checkOr(partRequest, manifest.request, (what) => {
     throw new UserError(`"${path}" is not the manifest of a part: ${what}`, { hint });
   });
   if (manifest.next !== null)
     throw new UserError(`"${path}" belongs to an unfinished part`, {
-      hint: "run the bpe encode of this part again",
+      hint: "run the bpe encode of this part again; it resumes after the finished shards",
     });
   const listed = { manifest, path, base, format: partFormat, hint: again };
   checkSizes(listed);
@@ -211,7 +212,7 @@ function checkWhole(plan: readonly planFile.Line[], planPath: string): void {
   for (const { path, start, end } of plan) if (start === (ends.get(path) ?? 0)) ends.set(path, end);
   const part = plan.find(({ path, sizeBytes }) => ends.get(path) !== sizeBytes);
   if (part === undefined) return;
-  throw new UserError(`"${planPath}" does not contain all of "${part.path}"`, {
+  throw new UserError(`"${planPath}" does not contain all ranges of "${part.path}"`, {
     hint: "pass the whole file that bpe plan wrote, unchanged",
   });
 }

@@ -74,16 +74,20 @@ export function manifestText(manifest: Manifest): string {
 
 const sealOf = (content: object) => host.xxHash64(JSON.stringify(content)).toString(16).padStart(16, "0");
 
-/** Reads a manifest. Throws `UnusableShards`, which says what is wrong, if the file is not a valid manifest. */
-export function readManifest(path: string, hint = "choose another name"): Manifest {
-  const refuse = (what: string): never => {
-    throw new UnusableShards(`"${path}" ${what}`, { hint });
+/**
+ * Reads a manifest. Throws `UnusableShards`, which says what is wrong, if the file is not a valid manifest. The hint is
+ * `otherHint` if it is not a manifest at all.
+ */
+export function readManifest(path: string, hint = "choose another name", otherHint = hint): Manifest {
+  const refuse = (what: string, ofFile = hint): never => {
+    throw new UnusableShards(`"${path}" ${what}`, { hint: ofFile });
   };
   const value = jsonAt(path, refuse);
-  if ((value as { format?: unknown } | null)?.format === 1)
+  const { format, shards } = (value ?? {}) as { format?: unknown; shards?: unknown };
+  if (format === 1 && Array.isArray(shards))
     refuse("was written by an earlier version of bpe, without checksums");
   const manifest = schema.checkOr(manifestFields, value, (what) =>
-    refuse(`is not a manifest of shards: ${what}`),
+    refuse(`is not a manifest of shards: ${what}`, otherHint),
   );
   const { format: _, checksum, ...content } = value as Record<string, unknown>;
   if (checksum !== sealOf(content)) refuse("is damaged: its checksum does not match its content");

@@ -8,7 +8,7 @@ import type { writtenPlaces } from "#store";
 import { dataOutput, givenTokenizers, type Invocation, type Output, stopping } from "#terminal";
 import { checkEncodedBy } from "./encoded-by.ts";
 import { type AskedFiles, IdFiles, pathsToLock } from "./id-files.ts";
-import { checkHeadFits, idOutputFile } from "./id-output.ts";
+import { asParquet, checkHeadFits, idOutputFile } from "./id-output.ts";
 import { truncateIdsOptions } from "./ids-options.ts";
 
 /** `bpe ids truncate`: converts ids of a larger vocabulary to ids of a smaller one. */
@@ -33,7 +33,7 @@ export async function runTruncateIds(invocation: Invocation, output: Output): Pr
     true,
     output,
   );
-  await checkEncodedBy(big, file);
+  await checkEncodedBy(big, file, asOption("from", "PATH"));
   const pieces = await piecesInFirst(big, small);
   const type = idType ?? files?.format.typeFor?.(small.tokens.idLimit) ?? idWriters.typeFor(small);
   const needed = idWriters.typeFor(big);
@@ -114,7 +114,7 @@ function outputOf(
     if (named === undefined) return { path: idOutputFile(path) };
     throw usageError(
       found === undefined
-        ? phrase`${asOption("ids-format")} needs input in the format parquet, megatron, olmo, datatrove or llmc, but ${files.nameOf(file!)} has none of them`
+        ? phrase`${asOption("ids-format")} needs input in the format parquet, megatron, olmo, datatrove or llmc, but ${files.nameOf(file!)} is in none of these formats`
         : phrase`${asOption("ids-format")} is for files of ids, but without ${asOption("output", undefined, "o")}, decimal ids go to stdout`,
       found === undefined
         ? phrase`leave out ${asOption("ids-format")}; the output can be .npy, .bin or decimal ids on stdout`
@@ -129,15 +129,17 @@ function outputOf(
       format === undefined
         ? phrase`${asOption("output", `"${path}"`)} does not say which format to write`
         : phrase`${asOption("output", `"${path}"`)} would be written as ${format.name}, which does not store where the documents of "${file}" end`,
-      own.hasDocuments
-        ? phrase`to store where documents end, use ${asOption("ids-format", own.name)}; to write only the ids, use ${asOption("ids-format", "bin")} or ${asOption("ids-format", "npy")}`
-        : phrase`use ${asOption("ids-format", own.name)} for the format of the input, or ${asOption("ids-format", "bin")} or ${asOption("ids-format", "npy")}`,
+      found.keptFields !== undefined
+        ? phrase`use ${asOption("ids-format", own.name)}, which also stores the fields in ${files.nameOf(file!)}`
+        : own.hasDocuments
+          ? phrase`to store where documents end, use ${asOption("ids-format", own.name)}; to write only the ids, use ${asOption("ids-format", "bin")} or ${asOption("ids-format", "npy")}`
+          : phrase`use ${asOption("ids-format", own.name)} for the format of the input, or ${asOption("ids-format", "bin")} or ${asOption("ids-format", "npy")}`,
     );
   const { keptFields } = found;
   if (keptFields !== undefined && !format.keepsFields)
     throw usageError(
       `the format ${format.name} cannot store the fields that "${file}" contains`,
-      phrase`give ${asOption("ids-format", "parquet")}`,
+      asParquet(idFormats.baseOf(path, format)),
     );
   return {
     path,

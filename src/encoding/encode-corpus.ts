@@ -165,7 +165,13 @@ async function encodeTasks(
   budget.check(
     threads,
     mergeBytesOfMain * mergeCount + otherBytes,
-    workerCount === 1 ? undefined : phrase`use fewer workers, e.g. ${asOption("workers", 1, "w")}`,
+    workerCount === 1
+      ? undefined
+      : messages.ifHas(
+          "workers",
+          phrase`use fewer workers, e.g. ${asOption("workers", 1, "w")}`,
+          "a tokenizer with fewer merges",
+        ),
   );
   const textBytesMax = budget.shareBytes(workerCount);
   const bytesTotal = corpusInputs.totalBytesOf(inputs, ranges);

@@ -1,4 +1,4 @@
-import { describeValue, groupDigits } from "#bytes";
+import { countNoun, describeValue, groupDigits } from "#bytes";
 import { asOption, type Message, messages, nearest, phrase, UserError, usageError } from "#runtime";
 
 // What a vocabulary costs a model: the shape of the model's layers, from options or a config.json, and the
@@ -157,7 +157,9 @@ function readPair(pair: string, refuse: Refuse, given: Given): void {
   const [least, most] = [mayBeZero.has(name) ? 0 : 1, mayBeOne.has(name) ? 1 : largest];
   const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
   if (!(value >= least && value <= most))
-    throw refuse(`${typed} is "${text}", not a whole number from ${least} to ${groupDigits(most)}`);
+    throw refuse(
+      `${typed} is "${text}", but must be ${most === 1 ? "0 or 1" : `a whole number from ${least} to ${groupDigits(most)}`}`,
+    );
   given[name] = value;
 }
 
@@ -191,7 +193,7 @@ function settle(given: Given, refuse: Refuse): Shape {
     if (value < 1 && !mayBeZero.has(name as keyof Shape)) {
       const typed = Object.entries(names).find(([, field]) => field === name)![0];
       throw refuse(
-        `${typed} is ${value}, but must be 1 or more`,
+        `${typed} is ${value}, but must be at least 1`,
         phrase`set it: ${asOption("model", `${typed}=N`)}`,
       );
     }
@@ -296,7 +298,9 @@ class ConfigReader {
     const value = this.config[field];
     if (Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= largest)
       return value as number;
-    throw this.refusal(`${field} is ${describeValue(value)}, not a whole number up to ${largest}`);
+    throw this.refusal(
+      `${field} is ${describeValue(value)}, but must be a whole number from 0 to ${groupDigits(largest)}`,
+    );
   }
 
   kvHeads(heads: number): number {
@@ -344,7 +348,9 @@ class ConfigReader {
       if (other !== undefined)
         throw this.refusal(`its layer_types contain ${describeValue(other)}, which is not supported`);
       if (types.length !== layers)
-        throw this.refusal(`layer_types has ${types.length} layers, but num_hidden_layers is ${layers}`);
+        throw this.refusal(
+          `layer_types has ${countNoun(types.length, "layer")}, but num_hidden_layers is ${layers}`,
+        );
     }
     const window = this.number("sliding_window") ?? 0;
     if (window === 0 || isUsed === false || (isUsed === undefined && this.type.startsWith("qwen"))) return {};

@@ -1,6 +1,6 @@
 import { byteCharacters } from "#bytes";
 import type { trainingRecords } from "#formats";
-import { asOption, messages, phrase, scaled, UserError } from "#runtime";
+import { messages, phrase, scaled, UserError } from "#runtime";
 import type { Compat } from "#tokenizer";
 import type { wordTables } from "#words";
 
@@ -101,22 +101,19 @@ export type MergeLimits = {
 export const cellCountBound = ({ wordCount, positionCount }: wordTables.TokenWordsSize) =>
   1 + positionCount + wordCount;
 
-/** The beginning of a hint: how to get shorter words, if the caller can choose the pattern. */
-export const shorterWordsOr = () =>
-  messages.ifHas(
-    "pattern",
-    phrase`use a ${asOption("pattern")} that splits the text into shorter words (for superwords, a ${asOption("superword-pattern")}), or `,
-  );
+/** What users call the words to learn from: if start tokens have no bytes, they are ids, and words are documents. */
+export const nounOfWords = ({ startTokens }: MergeOptions) =>
+  startTokens !== undefined && startTokens.spelling === undefined ? "documents" : "distinct words";
 
 /** The maximum number of cells. Positions are below 2^31, and the kernel needs an end after every cell. */
 const cellCountMax = 2 ** 31 - 2;
 
-export function checkCellCount(cellCount: number): void {
+export function checkCellCount(cellCount: number, options: MergeOptions): void {
   if (cellCount <= cellCountMax) return;
   throw new UserError(
-    `before the first merge, the distinct words have ${cellCount.toLocaleString("en-US")} tokens (counting the end of each word as one), but at most ${cellCountMax.toLocaleString("en-US")} fit`,
+    `before the first merge, the ${nounOfWords(options)} have ${cellCount.toLocaleString("en-US")} tokens (counting the end of each as one), but at most ${cellCountMax.toLocaleString("en-US")} fit`,
     {
-      hint: phrase`${shorterWordsOr()}train on a part of the input`,
+      hint: phrase`${messages.shorterWordsOr}train on a part of the input`,
     },
   );
 }

@@ -52,7 +52,7 @@ export function* trainParityMerges(
   const words = tables.map(tokensOf);
   const devWords = dev?.map(tokensOf) ?? [];
   const texts = [...words, ...devWords];
-  for (const table of texts) checkCellCount(cellCountBound(wordTables.sizeOfWords(table)));
+  for (const table of texts) checkCellCount(cellCountBound(wordTables.sizeOfWords(table)), requested);
   const { firstMerges = [] } = requested;
   // Each learned merge removes at least one position, which limits the number of merges.
   const mergeCountMax = words.reduce((total, { tokens }) => total + tokens.length, firstMerges.length);

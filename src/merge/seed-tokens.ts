@@ -119,6 +119,8 @@ export type Room = {
   readonly leastSize: number;
   /** The requested size of the vocabulary; of several sizes, the smallest; infinity if none is requested. */
   readonly size: number;
+  /** The size of the base, if there is one. */
+  readonly idLimit?: number;
   /** With a base, returns the number of new tokens that seeds need. */
   readonly mergesOf?: (seeds: readonly string[]) => number;
 };
@@ -126,13 +128,14 @@ export type Room = {
 /** Throws a usage error if the vocabulary has no room for the merges of the seed tokens. */
 function checkRoom(
   mergeCount: number,
-  { leastSize, size }: Room,
+  { leastSize, size, idLimit }: Room,
   parts = " and the shorter tokens that they are merged from",
 ): void {
   const needed = leastSize + mergeCount;
   if (needed <= size) return;
+  const shown = (count: number) => (idLimit === undefined ? count : `${count} (+${count - idLimit})`);
   throw usageError(
-    phrase`${asOption("vocab-size")} is ${size}, but must be at least ${needed} for the seed tokens${parts}`,
+    phrase`${asOption("vocab-size")} is ${shown(size)}, but must be at least ${shown(needed)} for the seed tokens${parts}`,
     phrase`raise ${asOption("vocab-size")}, or leave out seed tokens`,
   );
 }

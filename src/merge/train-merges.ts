@@ -1,4 +1,4 @@
-import { asOption, phrase, releasePages, UserError } from "#runtime";
+import { asOption, messages, phrase, releasePages, UserError } from "#runtime";
 import type { Merges } from "#tokenizer";
 import { type WordTable, wordTables } from "#words";
 import { learnMerges } from "./merge-engine.ts";
@@ -19,7 +19,7 @@ import {
   defaultTuning,
   type MergeOptions,
   type MergeTuning,
-  shorterWordsOr,
+  nounOfWords,
   threadCountOf,
   tieOrderOf,
 } from "./merge-options.ts";
@@ -40,7 +40,7 @@ export function* trainMerges(
   tuning: MergeTuning = defaultTuning,
 ): Generator<MergeProgress, Merges> {
   const words = "tokens" in table ? table : wordTables.byteWords(table);
-  checkCellCount(cellCountBound(wordTables.sizeOfWords(words)));
+  checkCellCount(cellCountBound(wordTables.sizeOfWords(words)), options);
   let { mergesPerSpecial } = tuning;
   for (let memoryCount = tuning.memoryCountMin; memoryCount <= memoryCountMax; ) {
     const engine = createMergeEngine(words, memoryCount, options, { ...tuning, mergesPerSpecial });
@@ -74,7 +74,7 @@ export function trainInPlace(
   options: MergeOptions,
   tuning: MergeTuning = defaultTuning,
 ): Generator<MergeProgress, Merges | undefined> | undefined {
-  checkCellCount(cellCountBound(words));
+  checkCellCount(cellCountBound(words), options);
   const engine = createMergeEngine(words, 1, options, tuning);
   return engine && runEngine(engine, words, tuning);
 }
@@ -96,11 +96,11 @@ function* runEngine(
   }
 }
 
-export const tooLarge = ({ wordCount }: wordTables.TokenWords, { mergeCount }: MergeOptions) =>
+export const tooLarge = ({ wordCount }: wordTables.TokenWords, options: MergeOptions) =>
   new UserError(
-    `${wordCount.toLocaleString("en-US")} distinct words and ${mergeCount.toLocaleString("en-US")} merges do not fit into the memory for merging`,
+    `${wordCount.toLocaleString("en-US")} ${nounOfWords(options)} and ${options.mergeCount.toLocaleString("en-US")} merges do not fit into the memory for merging`,
     {
-      hint: phrase`lower ${asOption("vocab-size")}, or ${shorterWordsOr()}train on a part of the input`,
+      hint: phrase`lower ${asOption("vocab-size")}, or ${messages.shorterWordsOr}train on a part of the input`,
     },
   );
 

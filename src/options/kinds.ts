@@ -234,11 +234,7 @@ export const keptFields: Kind<readonly keptField.Field[]> = {
 function readKeptField(option: Message, typed: string): keptField.Field {
   const kind = keptField.kinds.find((kind) => typed.endsWith(`:${kind}`));
   const name = kind === undefined ? typed : typed.slice(0, -kind.length - 1);
-  if (name === "")
-    throw usageError(
-      phrase`${option} contains an empty name`,
-      "separate names by single commas, e.g. id,url",
-    );
+  if (name === "") throw usageError(phrase`${option} contains an empty name`, "leave out the empty name");
   if (name === "input_ids")
     throw usageError(
       phrase`${option} cannot keep the field input_ids, because the column with the ids has that name`,
@@ -267,11 +263,12 @@ export type AskedSize = { readonly isMore: boolean; readonly count: number };
 
 export const sizes: Kind<readonly AskedSize[]> = {
   value: "N",
-  read: ([text], name) => splitSizes(text!).map((size) => readSize(name, size)),
+  read: ([text], name) => splitSizes(text!).map((size) => readSize(name, size, text)),
   wanted:
     'a whole number of 1 or more, an array of them, or "+8000": this many more than the tokenizer to extend has',
   take(value, place) {
-    if (isText(value) && value.startsWith("+")) return splitSizes(value).map((size) => readSize(place, size));
+    if (isText(value) && value.startsWith("+"))
+      return splitSizes(value).map((size) => readSize(place, size, value));
     const counts = [value].flat();
     if (counts.length === 0 || !counts.every((count) => isWhole(count, 1))) return wrongKind;
     return counts.map((count) => ({ isMore: false, count: count as number }));
@@ -284,9 +281,10 @@ export const sizes: Kind<readonly AskedSize[]> = {
 /** A single size of a vocabulary. */
 export const oneSize = commandLineKind({ value: "N" }, ([text], name) => readSize(name, text!));
 
-function readSize(name: Message, text: string): AskedSize {
+/** Parses a size, or an empty part of `whole`, which is an error. */
+function readSize(name: Message, text: string, whole = text): AskedSize {
   const isMore = text.startsWith("+");
-  const count = wholeNumber(name, isMore ? text.slice(1) : text, 0);
+  const count = wholeNumber(name, isMore ? text.slice(1) : text, 0, text || whole);
   if (isMore && count === 0) throw usageError(phrase`${name} is ${text}, but must add at least one token`);
   return { isMore, count };
 }
@@ -378,7 +376,7 @@ function readWeight(option: Message, typed: string): trainingRecords.InputWeight
   if (named === undefined || !/^\d+(\.\d{1,6})?$/.test(text!)) {
     throw usageError(phrase`${messages.withValue(option, `"${typed}"`)} does not end with a weight`, hint);
   }
-  const { name, path } = readNamed(option, named);
+  const { name, path } = readNamed(option, named, typed, "NAME=GLOB:WEIGHT, or only GLOB:WEIGHT");
   return { name, glob: path, weight: Number(text) };
 }
 
@@ -427,7 +425,7 @@ export const languageFiles = (key: "files" | "dev"): Kind<readonly NamedFile[]> 
   read(typed, name) {
     let language: string | null = null;
     return typed.map((value) => {
-      const { name: named, path: file } = readNamed(name, value);
+      const { name: named, path: file } = readNamed(name, value, value, "NAME=FILE");
       language = named ?? language;
       if (language !== null) return { language, file };
       throw usageError(
@@ -479,7 +477,10 @@ export const chatTemplate: Kind<string> = {
       });
     }
     const near = nearest(typed!, names);
-    const hint = near === undefined ? `one of: ${names.join(", ")}; or a file` : `did you mean ${near}?`;
+    const hint =
+      near === undefined
+        ? `write one of ${names.join(", ")}; for a file, write ./${typed}`
+        : `did you mean ${near}?`;
     throw usageError(phrase`${name}: unknown name "${typed}"`, hint);
   },
 };
@@ -523,14 +524,22 @@ export const specialTokens = commandLineKind<readonly tokenizers.SpecialTokenOpt
 /** A path with an optional name: `[NAME=]PATH`. */
 export type Named = { readonly name: string | null; readonly path: string };
 
-/** Parses `[NAME=]PATH`. If all of `typed` is an existing path, there is no NAME. A NAME has no slash. */
-export function readNamed(what: Message, typed: string): Named {
+/**
+ * Parses `[NAME=]PATH`. If all of `typed` is an existing path, there is no NAME. A NAME has no slash. `shown` is the
+ * value, and `forms` are its forms, for errors.
+ */
+export function readNamed(
+  what: Message,
+  typed: string,
+  shown = typed,
+  forms = "NAME=PATH, or only PATH",
+): Named {
   const [, name, path] = /^([^=/]*)=(.*)$/s.exec(typed) ?? [];
   if (name === undefined || path === undefined || existsSync(typed)) return { name: null, path: typed };
   if (name === "" || path === "") {
     throw usageError(
-      phrase`${messages.withValue(what, `"${typed}"`)} has no ${name === "" ? "name" : "path"}`,
-      "write NAME=PATH, or only PATH",
+      phrase`${messages.withValue(what, `"${shown}"`)} has no ${name === "" ? "name" : "path"}`,
+      `write ${forms}`,
     );
   }
   return { name, path };
@@ -549,17 +558,17 @@ const numberOf = (digits: string) => Number(digits.replaceAll(/[,_]/g, ""));
 
 /**
  * Parses a whole number of at least `least`: digits, optionally with `k` for 1,024 times and `m` for 1,048,576 times,
- * so `32k` is 32,768. Case does not matter.
+ * so `32k` is 32,768. Case does not matter. Errors show the value as `shown`.
  */
-export function wholeNumber(option: Message, text: string, least: number): number {
+export function wholeNumber(option: Message, text: string, least: number, shown = text): number {
   const [, digits, unit = ""] = wholeForm.exec(text.toLowerCase()) ?? [];
   if (digits === undefined) {
     const hint =
       "write digits, or digits with k (times 1,024) or m (times 1,024 x 1,024), e.g. 32000, 32,000 or 32k";
-    throw usageError(phrase`${option} is "${text}", but must be a whole number`, hint);
+    throw usageError(phrase`${option} is "${shown}", but must be a whole number`, hint);
   }
   const value = numberOf(digits) * multipliers[unit as keyof typeof multipliers];
-  if (!Number.isSafeInteger(value)) throw usageError(phrase`${option} is ${text}, but must be below 2^53`);
+  if (!Number.isSafeInteger(value)) throw usageError(phrase`${option} is ${shown}, but must be below 2^53`);
   if (value < least) throw usageError(phrase`${option} is ${text}, but must be at least ${least}`);
   return value;
 }

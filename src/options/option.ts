@@ -41,7 +41,7 @@ export type Option<T = any> = {
   readonly needs?: Need;
   /** Whether the option is rarely needed. Then the first page of help leaves it out. */
   readonly rare?: boolean;
-  /** A short phrase. It does not repeat what other fields say. */
+  /** A short phrase. It does not repeat what other fields say. The library and Python may have another (in-code.ts). */
   readonly description: Message;
   /** More sentences, for the page of help about the topic. */
   readonly details?: Message;
@@ -55,8 +55,6 @@ export type Option<T = any> = {
   readonly library?: string | null;
   /** The parameter in Python, if it is not the table's name in snake case; null if there is none. */
   readonly python?: string | null;
-  /** The description in the library and Python, if it is not that of the command line. */
-  readonly inCode?: Message;
   /**
    * Set if training.json has the setting, under the option's name in the table: `true`, or the setting's schema if it
    * is not that of the kind.

@@ -147,6 +147,10 @@ export const reading = optionTables.of({
   },
 });
 
+const threads = "The main thread is one of them. The default is all cores that this process may use, and 1";
+const tokenFileDetails = (line: string, list: string) =>
+  phrase`Each line is a special token${line}, as in ${asOption("special-token")}. If you give both options, their tokens come in the order of the options. A JSON file is a list of ${list}. Empty lines are ignored. A line must not begin or end with white space; a token in a JSON list may.`;
+
 /** Options that bpe train and other commands have in common. */
 export const ofTraining = optionTables.of({
   specialTokensFile: {
@@ -157,7 +161,10 @@ export const ofTraining = optionTables.of({
     rare: true,
     library: null,
     description: "special tokens from a file: one per line, or JSON",
-    details: phrase`Each line is a special token, as in ${asOption("special-token")}. If you give both options, their tokens come in the order of the options. A JSON file is a list of tokens, or a tokenizer.json, whose special tokens come in the order of their ids. Empty lines are ignored. A line must not begin or end with white space; a token in a JSON list may.`,
+    details: tokenFileDetails(
+      "",
+      "tokens, or a tokenizer.json, whose special tokens come in the order of their ids",
+    ),
   },
   output: {
     name: "output",
@@ -169,8 +176,6 @@ export const ofTraining = optionTables.of({
     description: "tokenizer directory",
     details:
       "DIR may be absent or empty, or contain the result of an earlier training, which is replaced as a whole. If it contains anything else, the run fails and changes nothing.",
-    inCode:
-      "The directory of the tokenizer, written as a whole or not at all. It may be absent or empty, or contain the result of an earlier training, which is replaced. If it is left out, the tokenizer is saved by its method save.",
   },
   report: {
     name: "report",
@@ -191,8 +196,7 @@ export const ofTraining = optionTables.of({
     topic: "speed",
     sample: "4",
     description: "number of threads",
-    details:
-      "The main thread is one of them. The default is all cores that this process may use, and 1 for small inputs. The result does not depend on it.",
+    details: `${threads} for small inputs. The result does not depend on it.`,
     default: "all cores",
   },
   memoryLimit: {
@@ -242,8 +246,7 @@ export const several = optionTables.of({
   json: { name: "json", kind: flag, topic: "output", sample: "", description: "the result as JSON" },
   workers: {
     ...ofTraining.workers,
-    details:
-      "The main thread is one of them. The default is all cores that this process may use, and 1 below 80 MB. The ids do not depend on it.",
+    details: `${threads} below 80 MB. The ids do not depend on it.`,
   },
   memoryLimit: {
     ...ofTraining.memoryLimit,
@@ -275,6 +278,9 @@ export const tokenizerSupplements = optionTables.of({
   specialTokensFile: {
     ...ofTraining.specialTokensFile,
     topic: "input",
-    details: phrase`Each line is a special token, with or without =ID, as in ${asOption("special-token")}. If you give both options, their tokens come in the order of the options. A JSON file is a list of such tokens, or a tokenizer.json, whose special tokens keep their ids. Empty lines are ignored. A line must not begin or end with white space; a token in a JSON list may.`,
+    details: tokenFileDetails(
+      ", with or without =ID",
+      "such tokens, or a tokenizer.json, whose special tokens keep their ids",
+    ),
   },
 });

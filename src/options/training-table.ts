@@ -34,12 +34,14 @@ const fixedByBase: optionTables.Exclusion = {
 };
 const languagesFirst = {
   other: "language",
-  hint: phrase`name the files of each language, e.g. ${asOption("language", "en=corpus/en")}`,
+  hint: phrase`name every file with its language, e.g. ${asOption("language", "en=corpus/en")}`,
 };
 const needsCache: optionTables.Need = {
   other: "cache",
   hint: phrase`name a directory for the cache, e.g. ${asOption("cache", "bpe-cache")}`,
 };
+const noLanguage = { why: "word counts belong to no language" };
+const ownFiles = { why: "each language has files of its own" };
 const seedTokens = {
   topic: "tokens",
   rare: true,
@@ -74,8 +76,6 @@ export const trainingOptions = optionTables.of({
     topic: "tokens",
     description: "vocabulary size, e.g. 32000 or 32k (32 x 1,024)",
     details: phrase`It includes 256 bytes, special tokens and merges. 32k is 32 x 1,024, and 1m is 1,024 x 1,024. Several sizes from one run, separated by commas: ${asOption("vocab-size", "16k,32k", "n")} writes DIR/16384 and DIR/32768.`,
-    inCode:
-      'The size of the vocabulary: 256 bytes, special tokens and merges. Several sizes, as in [16_384, 32_768], are made by one run: each is written into a directory of the output that is named by its size. When a tokenizer is extended, "+8000" is the number of new tokens.',
   },
   specialTokens: {
     name: "special-token",
@@ -86,8 +86,6 @@ export const trainingOptions = optionTables.of({
     description: "one token, never merged; ends documents; repeatable",
     details:
       "A document ends wherever the token occurs. Its text is never counted, and it has an id of its own. Where several tokens match, the longest wins.",
-    inCode:
-      "Tokens that are never merged. A document ends wherever one occurs. The text of a special token is never counted, and it has an id of its own. Where several match, the longest wins.",
   },
   specialTokensFirst: {
     name: "special-tokens-first",
@@ -110,8 +108,6 @@ export const trainingOptions = optionTables.of({
     details:
       "The pretokenizer: no token crosses a split. A value of only letters, digits, -, _ and . is a name (-p help lists the names). Anything else is a regular expression, without backreferences or long lookbehinds. With -p none, a document is one word.",
     default: "gpt2",
-    inCode:
-      "How text is split: a name (cl100k, …; bpe help docs/size-and-pattern.md) or a regular expression. No token crosses a split.",
   },
   normalize: {
     name: "normalize",
@@ -166,7 +162,6 @@ export const trainingOptions = optionTables.of({
     kind: texts("TEXT"),
     description: "make sure that the vocabulary has this token; repeatable",
     details: phrase`It is an ordinary token, used only where the pattern does not split it. The merges of seed tokens come first, whatever their counts, and later merges build on them. With ${asOption("extend")}, they come after the merges of the base, and join its tokens. A text that the pattern splits wherever it occurs is an error.`,
-    inCode: phrase`Texts that the vocabulary must have as tokens. They are ordinary tokens, used only where the pattern does not split them. Their merges come first, whatever their counts, and later merges build on them. With ${asOption("extend")}, they come after the merges of the base, and join its tokens. A text that the pattern splits wherever it occurs is an error.`,
   },
   seedTokensFile: {
     ...seedTokens,
@@ -203,7 +198,7 @@ export const trainingOptions = optionTables.of({
     rare: true,
     needs: {
       other: "superwords-from",
-      hint: phrase`say from which size on superwords are learned, e.g. ${asOption("superwords-from", 24000)}`,
+      hint: phrase`say from which size on superwords are learned, e.g. ${asOption("superwords-from", 24000)} if ${asOption("vocab-size")} is 32000`,
     },
     description: "how the tokenizer splits text, superwords included",
     default: "SuperBPE's: splits at numbers and runs of punctuation",
@@ -216,8 +211,6 @@ export const trainingOptions = optionTables.of({
     rare: true,
     description: phrase`add tokens to this tokenizer: ${asOption("vocab-size", "+8k", "n")}, or the new size`,
     details: phrase`Training continues after its merges, on the new text. Its tokens keep their ids, and new tokens come after them. Without ${asOption("vocab-size", undefined, "n")} and files, only ${asOption("special-token", undefined, "s")}, ${asOption("seed-token")} and ${asOption("rename")} change it. Several sizes from one run: ${asOption("vocab-size", "+1k,+2k", "n")}. Pattern and formats stay. Documents end at the special tokens in its training.json, and at those of ${asOption("special-token", undefined, "s")}. Ties follow ${asOption("compat")} or, without it, the rule of its training. If that rule is unknown, it is extension: the smaller pair of strings in byte-to-character form.`,
-    inCode:
-      "A tokenizer to add tokens to. Training continues after its merges. Its tokens keep their ids, and new tokens get the ids after them. Without a size and a corpus, only the given special tokens, seed tokens and renames change it. Pattern and formats stay; documents also end at the given special tokens.",
   },
   rename: {
     name: "rename",
@@ -227,7 +220,6 @@ export const trainingOptions = optionTables.of({
     needs: needsExtend,
     description: "change the text of a special token of the base",
     details: "Its id stays. E.g. '<|reserved_special_token_0|>=<|tool|>'.",
-    inCode: "New texts for special tokens of the base, keyed by the old texts; their ids stay.",
   },
   like: {
     name: "like",
@@ -284,17 +276,15 @@ export const trainingOptions = optionTables.of({
     excludes: [
       sharedOptions.notWithExtend,
       { other: "superwords-from", why: "superwords are learned from all text together" },
-      { other: "counts", why: "word counts belong to no language" },
-      { other: "wordCounts", why: "word counts belong to no language" },
-      { other: "texts", why: "each language has files of its own" },
-      { other: "files", why: "each language has files of its own" },
+      { other: "counts", ...noLanguage },
+      { other: "wordCounts", ...noLanguage },
+      { other: "texts", ...ownFiles },
+      { other: "files", ...ownFiles },
     ],
     rare: true,
     description: "text of one language, to treat languages fairly",
     details:
       "Each merge is then learned from the language whose text has the most tokens (bpe help docs/clean-and-fair.md). Several FILEs may follow; each can be anything <file> can be. Repeating NAME adds files to the language. If several have equally many tokens, the first of them wins.",
-    inCode:
-      "Files by language, instead of files. Each merge is then learned from the language whose text has the most tokens. If all languages have dev texts, these are compared instead (bpe help docs/clean-and-fair.md). If several have equally many tokens, the first of them wins.",
   },
   languagesDev: {
     name: "language-dev",
@@ -305,7 +295,7 @@ export const trainingOptions = optionTables.of({
     library: "languages: dev",
     needs: {
       other: "language",
-      hint: phrase`give both, e.g. ${asOption("language", "en=corpus/en")} ${asOption("language-dev", "en=dev/en")}`,
+      hint: phrase`name the files to train on by their languages, e.g. ${asOption("language", "en=corpus/en")}`,
     },
     description: "text for comparing the languages",
     details: "Give it for all languages or for none. Nothing is learned from it.",
@@ -329,8 +319,6 @@ export const trainingOptions = optionTables.of({
     needs: languagesFirst,
     description: "in N merges, a language gets at most FACTOR times its share",
     details: "E.g. 100:2.0. A language above its limit waits, unless all are above theirs.",
-    inCode:
-      "In any `size` merges, a language gets at most `alpha` times its share: e.g. in 100 merges, at most 2.0 times. A language above its limit waits, unless all are above theirs.",
   },
   globalMerges: {
     name: "global-merges",
@@ -361,8 +349,6 @@ export const trainingOptions = optionTables.of({
     ],
     description: "weight of the words of some inputs, e.g. 'corpus/en:0.5'",
     details: phrase`GLOB is the path of an input or of a ${asOption("counts")} file, a folder above it, or a glob. Without a slash, it matches names at any depth. The last weight that matches an input applies; the default is 1. WEIGHT is a number from 0 to 1,000,000 with at most six decimal places. The weighted sum of a word's counts is exact, then rounded half up; words that round to 0 are dropped. NAME is only a label.`,
-    inCode:
-      'How often the words of some inputs count: the path of an input, a folder above it, or a glob, and its weight, as in {"corpus/en": 0.5, "*.hi.txt": 3}. The last weight that matches an input applies; the default is 1. A weight is a number from 0 to 1,000,000 with at most six decimal places.',
   },
   output: sharedOptions.ofTraining.output,
   formats: {

@@ -112,5 +112,11 @@ export const orFewerWorkers = ifHas(
   phrase`; if there are several workers, use fewer (${asOption("workers", 1, "w")})`,
 );
 
+/** A first remedy for callers that can choose the pattern, and the "or" before the next remedy. */
+export const shorterWordsOr = ifHas(
+  "pattern",
+  phrase`use a ${asOption("pattern")} that splits the text into shorter words${ifHas("superword-pattern", phrase` (for superwords, a ${asOption("superword-pattern")})`)}, or `,
+);
+
 /** A first remedy for callers that can raise the memory limit, and the "or" before the next remedy. */
 export const raiseLimitOr = ifHas("memory-limit", phrase`raise ${asOption("memory-limit")}, or `);

@@ -12,7 +12,6 @@ export async function openRanges(
   options: Parameters<typeof planFile.read>[2],
   output: Output,
 ): Promise<planFile.PlannedRanges> {
-  const source = path === "-" ? "standard input" : path;
   const read: Uint8Array[] = [];
   let sizeBytes = 0;
   for await (const chunk of path === "-" ? Bun.stdin.stream() : planChunks(path)) {
@@ -28,7 +27,7 @@ export async function openRanges(
     }
     read.push(chunk.slice());
   }
-  const planned = planFile.read(Buffer.concat(read).toString("utf8"), source, options);
+  const planned = planFile.read(Buffer.concat(read).toString("utf8"), files.nameOf(path), options);
   output.keepOutputsFrom(planned.inputs);
   return planned;
 }

@@ -60,9 +60,12 @@ export async function copyPipe(path: string, copyPath: string): Promise<void> {
     for await (const chunk of chunksOf(path)) {
       roomBytes -= chunk.length;
       if (roomBytes < 0) {
-        throw new UserError(`${notCopied(path)}: the copy would take more than half of its free space`, {
-          hint: moreRoom,
-        });
+        throw new UserError(
+          `${notCopied(path)}: the copy would take more than half of the free space there`,
+          {
+            hint: moreRoom,
+          },
+        );
       }
       copy(chunk, into, path);
     }

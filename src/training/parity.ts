@@ -25,8 +25,8 @@ export function settleParity(asked: AskedParity): trainingRecords.Parity | undef
     const isSize = Number.isSafeInteger(size) && size >= 1 && size <= countMax;
     if (!isSize || !(alpha > 0 && alpha < Number.POSITIVE_INFINITY)) {
       throw usageError(
-        phrase`${asOption("language-window", `${size}:${alpha}`)} is not a number of merges and a factor, both above 0`,
-        "e.g. 100 and 2.0: in 100 merges, no language gets more than twice its share",
+        phrase`${asOption("language-window", `${size}:${alpha}`)}: the number of merges must be a whole number from 1 to 2^31, and the factor must be above 0`,
+        "give e.g. 100 and 2.0: in 100 merges, no language gets more than twice its share",
       );
     }
   }

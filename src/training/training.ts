@@ -3,7 +3,7 @@ import { type baseFiles, formats as formatTable, type recordFiles, type training
 import { type extending, type learning, seeds } from "#merge";
 import { type RequestedTraining, trainingOptions } from "#options";
 import { compiledPatterns, loadCompiler, namedPatterns, patternForms } from "#pattern";
-import { asOption, type Message, phrase, UserError, usageError } from "#runtime";
+import { asOption, type Message, messages, phrase, UserError, usageError } from "#runtime";
 import { type Cutting, cuttings } from "#text";
 import {
   type AskedModelSettings,
@@ -126,7 +126,7 @@ export function settleCutting(asked: AskedCutting, { like, made }: ResolvedSourc
     );
   if (specialTokensAsText && compat !== "huggingface") {
     throw usageError(
-      phrase`${asOption("special-tokens-as-text")} needs ${asOption("extend")} or ${asOption("compat", "huggingface")}; ${compat} always ends documents at special tokens`,
+      phrase`${asOption("special-tokens-as-text")} needs ${messages.ifHas("extend", phrase`${asOption("extend")} or `)}${asOption("compat", "huggingface")}; ${compat} always ends documents at special tokens`,
       asked.counts === undefined
         ? phrase`leave out ${asOption("special-tokens-as-text")}, or train with ${asOption("compat", "huggingface")}`
         : phrase`leave out ${asOption("special-tokens-as-text")}`,
@@ -184,11 +184,11 @@ function sizeExtension(asked: RequestedTraining, found: FoundBase): SettledSizes
     checkSizesBeyond(asSized, idLimit);
     if (asSized[0]! < leastSize)
       throw usageError(
-        phrase`${asOption("vocab-size")} is ${asSized[0]!}, but must be at least ${leastSize} (or +${leastSize - idLimit}) for the base and the new special tokens`,
+        phrase`${asOption("vocab-size")} is ${asSized[0]!} (+${asSized[0]! - idLimit}), but must be at least ${leastSize} (+${leastSize - idLimit}) for the base and the new special tokens`,
       );
   }
   const mergesOf = (seeds: readonly string[]) => found.makeSeeds(seeds).seedTokenCount;
-  const room = { leastSize, size: asSized?.[0] ?? Number.POSITIVE_INFINITY, mergesOf };
+  const room = { leastSize, size: asSized?.[0] ?? Number.POSITIVE_INFINITY, idLimit, mergesOf };
   return { sizes: asSized, own, newSpecials, room };
 }
 

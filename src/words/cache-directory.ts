@@ -94,7 +94,7 @@ export function shortHash(text: string): string {
 
 export class DamagedFile extends Error {
   constructor(readonly path: string) {
-    super(`${path} is damaged`);
+    super(`"${path}" is damaged`);
   }
 }
 
@@ -216,7 +216,7 @@ export class CacheDirectory {
     if (leftOutCount > 0 && !this.hasWarnedOfOthers) {
       this.hasWarnedOfOthers = true;
       this.warn(
-        `the cache "${this.path}" is world-writable: ${leftOutCount} files of other users are not used`,
+        `the cache "${this.path}" is world-writable: ${leftOutCount === 1 ? "a file of another user is" : `${leftOutCount} files of other users are`} not used`,
       );
     }
     return trusted;
@@ -311,7 +311,7 @@ export class CacheDirectory {
     }
     if (sizeBytes > limitBytes) {
       this.warn(
-        phrase`the cache "${this.path}" stays larger than ${groupDigits(limitBytes)} bytes (${asOption("cache-limit")}): the entries that this run needs have ${groupDigits(sizeBytes)} bytes; to keep them, raise ${asOption("cache-limit")}`,
+        phrase`the cache "${this.path}" still has ${groupDigits(sizeBytes)} bytes, more than ${groupDigits(limitBytes)} (${asOption("cache-limit")}), because this run used all its entries; to keep them, raise ${asOption("cache-limit")}`,
       );
     }
   }

@@ -1,7 +1,7 @@
 import { closeSync } from "node:fs";
 import { describeValue, textBuffers, typedArrayClass } from "#bytes";
 import { inputSearch } from "#corpus";
-import { asOption, files, phrase, scaled, UserError } from "#runtime";
+import { asOption, scaled, UserError } from "#runtime";
 import { CountsFileReader, type CountsSource, isText, openFile, readerOf } from "./counts-file-reader.ts";
 import type { CountsOptions } from "./counts-format.ts";
 import * as countsFormat from "./counts-format.ts";
@@ -52,12 +52,12 @@ export class CountsFiles {
         // The file is closed until its words are read, because there may be hundreds of files.
         if (canReopen) closeSync(fd);
         others.push({ path, fd: canReopen ? -1 : fd, head });
-        if (head.options === null) this.withoutHeader ??= path;
-        else made.push({ name: path, options: head.options });
+        if (head.options === null) this.withoutHeader ??= `"${path}"`;
+        else made.push({ name: `"${path}"`, options: head.options });
         continue;
       }
       const reader = new CountsFileReader(path, fd);
-      made.push({ name: path, options: reader.header });
+      made.push({ name: `"${path}"`, options: reader.header });
       if (!canReopen) others.push(reader);
       else {
         sources.push({ path, totals: reader.totals });
@@ -128,7 +128,7 @@ function* addText(
   const read = readerOf(path, fd);
   const { options, rest } = openFd < 0 ? readTsvHead(path, read) : head;
   if (JSON.stringify(options) !== JSON.stringify(head.options)) {
-    throw new UserError(`${path} was replaced while it was read`, { hint: "run again" });
+    throw new UserError(`"${path}" was replaced while it was read`, { hint: "run again" });
   }
   const lines = new TsvReader(path, counter.words, options === null ? 1 : 2);
   lines.read(rest);
@@ -150,13 +150,7 @@ export function countsChunks(path: string, words: WordTable, options: CountsOpti
  * glob, the files that match. Throws a UserError if no file matches the glob.
  */
 export function countsPathsOf(name: string): string[] {
-  if (!/[*?[]/.test(name) || files.stat(name) !== undefined) return [name];
-  const { paths } = inputSearch.filesMatching(name);
-  if (paths.length > 0) return paths;
-  throw new UserError(
-    phrase`${asOption("counts", `"${name}"`)}: no such file, and no file matches it as a glob`,
-    { hint: inputSearch.noMatchHint },
-  );
+  return inputSearch.pathsNamed(name, asOption("counts", `"${name}"`));
 }
 
 /** Decides when to yield to the event loop: a caller's iterator may take long for each word. */

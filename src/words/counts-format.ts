@@ -184,7 +184,7 @@ function checkFields<F extends { unicode: schema.Check<string> } & Record<string
   if (checked.unicode !== unicodeVersion) {
     throw new FileError(
       path,
-      `${path} was made with the character classes of Unicode ${checked.unicode}, but this program has those of Unicode ${unicodeVersion}`,
+      `"${path}" was made with the character classes of Unicode ${checked.unicode}, but this program has those of Unicode ${unicodeVersion}`,
       againHint,
     );
   }
@@ -203,12 +203,12 @@ export class FileError extends UserError {
 }
 
 export function headerError(path: string, what: string): FileError {
-  return new FileError(path, `${path}: its header ${what}`, againHint);
+  return new FileError(path, `"${path}": its header ${what}`, againHint);
 }
 
 export function otherVersion(path: string, version: unknown, known: number): FileError {
   const found = version === undefined ? "no version" : `version ${showValue(version)}`;
-  const what = `${path} has ${found} of the counts format; this program reads ${known}`;
+  const what = `"${path}" has ${found} of the counts format; this program reads ${known}`;
   return new FileError(path, what, againHint);
 }
 
@@ -409,7 +409,7 @@ export class Reader implements SortedWords {
     if (headSize < magic.length || !magic.every((byte, i) => this.frame[i] === byte)) {
       throw new FileError(
         path,
-        `${path} is not a file of word counts`,
+        `"${path}" is not a file of word counts`,
         "bpe count writes such files; in text form, their names must end in .tsv",
       );
     }
@@ -533,11 +533,11 @@ export class Reader implements SortedWords {
   }
 
   private cutShort(): FileError {
-    return new FileError(this.path, `${this.path} is cut short: the counts end early`, damagedHint);
+    return new FileError(this.path, `"${this.path}" is cut short: the counts end early`, damagedHint);
   }
 
   private damaged(what = "its checksums do not match its contents"): FileError {
-    return new FileError(this.path, `${this.path} is damaged: ${what}`, damagedHint);
+    return new FileError(this.path, `"${this.path}" is damaged: ${what}`, damagedHint);
   }
 
   private malformed(): FileError {

@@ -70,12 +70,12 @@ function checkStated({ withoutHeader, reordered }: CountsFiles, asked: AskedCoun
 }
 
 /**
- * Settles with the options of the file at `path`. If `settle` refuses only because of these options, the error names
+ * Settles with the options of the file `name`. If `settle` refuses only because of these options, the error names
  * the file. If it refuses the caller's options alone as well, its own error is thrown.
  */
 function settleAsStated<T>(
   stated: CountsOptions,
-  path: string | undefined,
+  name: string | undefined,
   settle: (made?: CountsOptions) => T,
 ): T {
   try {
@@ -83,9 +83,8 @@ function settleAsStated<T>(
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     settle();
-    throw new UserError(
-      phrase`with the settings of ${asOption("counts", `"${path}"`)}, ${error.parts.message}`,
-      { hint: error.parts.hint },
-    );
+    throw new UserError(phrase`with the settings of ${asOption("counts", name)}, ${error.parts.message}`, {
+      hint: error.parts.hint,
+    });
   }
 }

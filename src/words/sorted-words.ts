@@ -162,7 +162,7 @@ export class SumOfWords implements SortedWords {
         const isWeighed = denominator > 1 || summands.some(({ times }) => times > 1);
         throw tooOften(
           "all counts together are",
-          isWeighed ? "use smaller weights" : "train from fewer files of word counts",
+          isWeighed ? "use smaller weights" : "use fewer files of word counts",
         );
       }
       return true;
@@ -243,7 +243,7 @@ export class SumOfWords implements SortedWords {
 function quotient(numerator: number, denominator: number): number {
   if (numerator > Number.MAX_SAFE_INTEGER) {
     throw tooOften(
-      `counted in units of 1/${denominator}, as the weights need it, a word's count is`,
+      `multiplied by ${denominator} to make the weights whole numbers, the weighted count of a word is`,
       "use weights with fewer digits after the point",
     );
   }

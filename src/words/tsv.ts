@@ -181,9 +181,9 @@ export class TsvReader {
 
   private error(
     what: string,
-    hint: Message = "write each line as a word, a tab and its count, as `bpe count` does",
+    hint: Message = "write each line as a word, a tab and its count, as bpe count does",
   ): UserError {
-    return new UserError(`${this.path}, line ${this.lineNumber}: ${what}`, { hint });
+    return new UserError(`"${this.path}", line ${this.lineNumber}: ${what}`, { hint });
   }
 }
 

@@ -12,8 +12,8 @@ export function check(input: trainingRecords.InputWeight): trainingRecords.Input
   const { glob, weight } = input;
   if (glob === "")
     throw usageError(
-      phrase`${asOption("weight")} does not name a file`,
-      "write GLOB:WEIGHT, e.g. corpus/en:0.5",
+      phrase`${asOption("weight")}: the weight ${String(weight)} has no input`,
+      "name an input, a folder above it, or a glob, e.g. corpus/en",
     );
   // A decimal with at most six digits after the point is read as the double nearest to it. Dividing the whole number of
   // its millionths by `weightParts` gives the same double, so the comparison is exact.
@@ -42,7 +42,7 @@ export function forPaths(
     if (paths.some(fits[i]!)) {
       throw usageError(
         `${shown} has no effect: later weights match everything that it matches`,
-        "give this weight after the others: the last weight that matches an input applies",
+        "leave it out, or give it after the others: the last weight that matches an input applies",
       );
     }
     throw usageError(

@@ -620,7 +620,7 @@ const wordBytesMax = 2 ** 32 - 1;
 
 function noRoomForWordsError(): UserError {
   return new UserError("the corpus has more distinct words than one thread can hold in memory", {
-    hint: phrase`${messages.ifHas("workers", phrase`use more workers (${asOption("workers", undefined, "w")}), `)}train on a part of the corpus, or choose a ${asOption("pattern")} that splits it into shorter words (for superwords, a ${asOption("superword-pattern")})`,
+    hint: phrase`${messages.ifHas("workers", phrase`use more workers (${asOption("workers", undefined, "w")}), `)}${messages.shorterWordsOr}use a part of the corpus`,
   });
 }
 
@@ -631,7 +631,7 @@ function noRoomForWordsError(): UserError {
 export function sumOfCounts(total: number, added: number): number {
   if (total + added > Number.MAX_SAFE_INTEGER) {
     throw new UserError("the corpus has more than 2^53 words, too many to be counted exactly", {
-      hint: "train on a part of the corpus",
+      hint: "use a part of the corpus",
     });
   }
   return total + added;

@@ -1,4 +1,4 @@
-import { asOption, phrase, UserError } from "#runtime";
+import { messages, phrase, UserError } from "#runtime";
 
 /**
  * WordTable: distinct words, each once, with their counts.
@@ -54,7 +54,7 @@ export const memoryOf = ({ bytes, starts, counts }: WordTable) =>
 /** Returns the error for more words than a table can hold. */
 export function tooManyWordsError(what: string): UserError {
   return new UserError(`the corpus has ${what}, the most that can be counted together`, {
-    hint: phrase`train on a part of the corpus or from fewer files of word counts, or count with a ${asOption("pattern")} that splits it into shorter words`,
+    hint: phrase`${messages.shorterWordsOr}use a part of the corpus or fewer files of word counts`,
   });
 }
 

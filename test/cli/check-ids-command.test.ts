@@ -76,7 +76,7 @@ test("lines of decimal ids are documents, and the first place of each is shown",
     /^document 0, position 0\n {2}given {4}"t" "h"( "e")? \(.*\)\n {2}encoded {2}"the?" \(\d+\)\n$/,
   );
   expect(stderr).toBe(
-    "bpe: error: 1 of 3 documents does not have the ids that encoding the text gives\n" +
+    "bpe: error: 1 of 3 documents does not have the ids that encoding its text gives\n" +
       "hint: give the tokenizer and options that made these ids; to compare tokenizers, use bpe diff A B --text FILE\n",
   );
   const piped = bpe(["ids", "check", "-", "--tokenizer", "gpt2", "-q"], {

@@ -153,7 +153,7 @@ describe("counts files record the settings that they were made with", () => {
       run("count", first, second, ...pattern).stdout,
     );
     expect(unaided("count", "--counts", "regex.tsv", "-p", "o200k").stderr).toStartWith(
-      'bpe: error: regex.tsv was made with the pattern "\\\\S+|\\\\s+", but this run has o200k\n',
+      'bpe: error: "regex.tsv" was made with the pattern "\\\\S+|\\\\s+", but this run has o200k\n',
     );
   });
 
@@ -166,7 +166,7 @@ describe("counts files record the settings that they were made with", () => {
       const { code, stderr } = train(...given);
       expect([code, stderr.split("\n")[0]]).toEqual([
         1,
-        "bpe: error: bare.tsv does not state the options with which its words were counted",
+        'bpe: error: "bare.tsv" does not state the options with which its words were counted',
       ]);
     }
     expect(train("-s", special, "-p", "gpt2").code).toBe(0);
@@ -191,16 +191,16 @@ describe("counts files record the settings that they were made with", () => {
       return stderr.split("\n")[0]!.slice("bpe: error: ".length);
     };
     expect(differ("o200k.tsv", "p50k.tsv")).toBe(
-      "p50k.tsv was made with the pattern r50k/p50k, but o200k.tsv has o200k",
+      '"p50k.tsv" was made with the pattern r50k/p50k, but "o200k.tsv" has o200k',
     );
     expect(differ("first.counts", "token.tsv")).toBe(
-      'token.tsv was made with the special tokens ["<|a|>","<|end|>"], but first.counts has ["<|end|>"]',
+      '"token.tsv" was made with the special tokens ["<|a|>","<|end|>"], but "first.counts" has ["<|end|>"]',
     );
     expect(differ("first.tsv", "lines.tsv")).toBe(
-      "lines.tsv was counted line by line (--compat huggingface), unlike first.tsv",
+      '"lines.tsv" was counted line by line (--compat huggingface), unlike "first.tsv"',
     );
     expect(differ("ab.tsv", "ba.tsv")).toBe(
-      "ba.tsv has the special tokens in another order than the first file of word counts",
+      '"ba.tsv" has the special tokens in another order than the first file of word counts',
     );
     const ordered = ["-s", "<|b|>", "-s", special, "-s", "<|a|>"];
     expect(unaided("count", "--counts", "ab.tsv", "--counts", "ba.tsv", ...ordered).code).toBe(0);
@@ -291,7 +291,7 @@ describe("bpe count --counts", () => {
     const { code, stderr } = count("--counts", "damaged.counts", "--save-counts", "x.counts");
     expect([code, stderr.split("\n")[0]]).toEqual([
       1,
-      "bpe: error: damaged.counts is damaged: its checksums do not match its contents",
+      'bpe: error: "damaged.counts" is damaged: its checksums do not match its contents',
     ]);
     expect(existsSync(at("x.counts"))).toBe(false);
   });

@@ -39,7 +39,7 @@ test("parts of a plan are joined, and unchanged inputs are not encoded again", (
   const refused = run("ids", "join", "p.json", "--plan", "plan.jsonl", "-o", "j.part");
   expect([refused.code, refused.stderr]).toEqual([
     2,
-    expect.stringContaining("cannot store the joined parts"),
+    expect.stringContaining("the joined parts cannot be written as part"),
   ]);
   const encoded = ["-o", "o.ds", "--shard-size", "2", "--if-changed"];
   expect(encode(...encoded).stderr).toEndWith("3 documents in 3 files; empty documents are left out\n");
@@ -55,15 +55,15 @@ test("parts that could not be joined are refused before they are encoded", () =>
   for (const [lines, message] of [
     [
       [second, first],
-      "shuffled.jsonl, line 2: this is line 1 of the plan, but the line before it is line 2 of the plan",
+      '"shuffled.jsonl", line 2: this is line 1 of the plan, but the line before it is line 2 of the plan',
     ],
     [
       [first, third],
-      "shuffled.jsonl, line 2: this is line 3 of the plan, but the line before it is line 1 of the plan",
+      '"shuffled.jsonl", line 2: this is line 3 of the plan, but the line before it is line 1 of the plan',
     ],
     [
       [first, second, first],
-      "shuffled.jsonl, line 3: this is line 1 of the plan, but the line before it is line 2 of the plan",
+      '"shuffled.jsonl", line 3: this is line 1 of the plan, but the line before it is line 2 of the plan',
     ],
   ] as const) {
     put(home, "shuffled.jsonl", lines.join("\n"));
@@ -175,9 +175,7 @@ test("shards are decoded only by the tokenizer that encoded them, whether specia
     expect(decode(tokenizer)).toEqual({ code: 0, stdout: readFileSync(text, "utf8"), stderr: "" });
     expect(decode(other)).toMatchObject({
       ...{ code: 1, stdout: "" },
-      stderr: expect.stringContaining(
-        `"${name}_00000.npy" was encoded with a tokenizer other than "${other}/`,
-      ),
+      stderr: expect.stringContaining(`"${name}_00000.npy" was not encoded with "${other}/`),
     });
     // A file that has the name of the manifest, but other content, is ignored.
     for (const json of ["{", "[]", '{"format":1,"request":{},"shards":[],"next":null}']) {

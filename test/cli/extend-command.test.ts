@@ -92,7 +92,7 @@ describe("refusals", () => {
       [["-n", "270"], "--vocab-size 270 adds nothing to the 270 ids of the base"],
       [["-n", "+0"], "--vocab-size is +0, but must add at least one token"],
       [["-n", "274,+4"], "--vocab-size: 274, or +4, is given twice"],
-      [["-n", "+4,"], '--vocab-size is "", but must be a whole number'],
+      [["-n", "+4,"], '--vocab-size is "+4,", but must be a whole number'],
     ] as const) {
       expect(refusal(...options)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
     }

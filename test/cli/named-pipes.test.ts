@@ -68,7 +68,7 @@ test("ids go into a pipe without a header; .npy, whose header is written last, i
     expect(bpe([...command, text, "--tokenizer", "none", "-o", npy])).toEqual({
       code: 1,
       stdout: "",
-      stderr: `bpe: error: "${npy}" cannot be written: it is not a regular file\nhint: name a regular file; to write to a pipe, give the pipe a name that ends in .bin, a format without a header\n`,
+      stderr: `bpe: error: "${npy}" cannot be written: it is not a regular file\nhint: name a regular file; a pipe must have a name that ends in .bin, because a pipe can take only raw ids\n`,
     });
   }
   // llmc has the ending .bin, and a header.

@@ -84,12 +84,9 @@ test.each([
     "--language-ratio contains 1001, but each ratio must be a number from 0.001 to 1,000",
   ],
   [["--language-window", "100"], "--language-window 100 does not have the form N:FACTOR"],
-  [
-    ["--language-window", "0:2"],
-    "--language-window 0:2 is not a number of merges and a factor, both above 0",
-  ],
-  [["--language-window", "1.5:2"], "--language-window 1.5:2 is not a number of merges"],
-  [["--language-window", "10:0"], "--language-window 10:0 is not a number of merges"],
+  [["--language-window", "0:2"], "--language-window 0:2: the number of merges must be a whole number"],
+  [["--language-window", "1.5:2"], "--language-window 1.5:2: the number of merges must be a whole number"],
+  [["--language-window", "10:0"], "--language-window 10:0: the number of merges must be a whole number"],
   [["--global-merges", "x"], '--global-merges is "x", but must be a whole number'],
 ])("refuses %j", (args, message) => {
   const { code, stderr } = run(...languages, "-n", "300", "-o", "refused", ...args);

@@ -122,22 +122,22 @@ describe("ranges that do not fit are refused with their line", () => {
       ["the plan was made with different special tokens", "-s", "<|pad|>"],
       ["the plan was made without --normalize NFC", "--normalize", "NFC"],
     ] as const) {
-      refused([one], `plan.jsonl, line 1: ${message}`, ...options);
+      refused([one], `"plan.jsonl", line 1: ${message}`, ...options);
     }
   });
 
   test("lines that bpe plan did not write", () => {
-    refused([one, '{"path": '], "plan.jsonl, line 2: the line is not JSON");
-    refused([one, "7"], "plan.jsonl, line 2: ");
-    refused([one, "null"], "plan.jsonl, line 2: it is null, not an object");
-    refused([one, "[]"], "plan.jsonl, line 2: it is [], not an object");
-    refused([one, "{}"], 'plan.jsonl, line 2: it has no "path"');
+    refused([one, '{"path": '], '"plan.jsonl", line 2: the line is not JSON');
+    refused([one, "7"], '"plan.jsonl", line 2: ');
+    refused([one, "null"], '"plan.jsonl", line 2: it is null, not an object');
+    refused([one, "[]"], '"plan.jsonl", line 2: it is [], not an object');
+    refused([one, "{}"], '"plan.jsonl", line 2: it has no "path"');
     refused([edited({ start: "0" })], 'line 1: its "start" is "0", not a whole number');
     refused([edited({ end: 5 })], "line 1: the line was edited after bpe plan wrote it");
     refused([edited({ end: 1e12 })], "is not within the file, which has");
     refused([edited({ start: -1 })], 'its "start" is -1, not a whole number from 0 to');
     refused([edited({ end: 0.5 })], 'its "end" is 0.5, not a whole number');
-    refused(["", ""], "plan.jsonl contains no ranges");
+    refused(["", ""], '"plan.jsonl" contains no ranges');
   });
 
   test("lines with the right digest of absurd values", () => {
@@ -181,10 +181,10 @@ describe("ranges that do not fit are refused with their line", () => {
   });
 
   test("overlapping ranges, under any path", () => {
-    refused([one, two, one], "plan.jsonl: lines 1 and 3 both contain bytes 0 to");
+    refused([one, two, one], '"plan.jsonl": lines 1 and 3 both contain bytes 0 to');
     symlinkSync(join(home, "first.txt"), join(home, "link.txt"));
     const [linked] = plan("link.txt");
-    refused([two, linked!, one], "plan.jsonl: lines 2 and 3 both contain");
+    refused([two, linked!, one], '"plan.jsonl": lines 2 and 3 both contain');
   });
 
   test("a text field other than the plan's, which is the default", () => {
@@ -218,11 +218,11 @@ describe("ranges that do not fit are refused with their line", () => {
     utimesSync(path, mtime, Math.floor(mtimeMs / 1000));
     expect(countLines([line]).code).toBe(0);
     utimesSync(path, mtime, Math.floor(mtimeMs / 1000) + 1);
-    refused([one, line], 'plan.jsonl, line 2: "changing.txt" was changed after the plan was made');
+    refused([one, line], '"plan.jsonl", line 2: "changing.txt" was changed after the plan was made');
     writeFileSync(path, "short");
-    refused([one, line], `plan.jsonl, line 2: "changing.txt" has 5 bytes, but the plan says ${size}`);
+    refused([one, line], `"plan.jsonl", line 2: "changing.txt" has 5 bytes, but the plan says ${size}`);
     rmSync(path);
-    refused([one, line], 'plan.jsonl, line 2: "changing.txt": no such file');
+    refused([one, line], '"plan.jsonl", line 2: "changing.txt": no such file');
   });
 
   test("a compressed file is one range", () => {
@@ -345,7 +345,7 @@ test("the plan by which the words of a tokenizer were counted is also the plan f
   expect(planAll("-p", "o200k", "-s", special)).toEqual(planAll("--tokenizer", "tokenizer"));
   put(home, "other.jsonl", planAll("-s", special)[0]!);
   const { code, stderr } = runPlain("encode", "--ranges", "other.jsonl", "--tokenizer", "tokenizer");
-  expect(stderr).toContain("other.jsonl, line 1: the plan was made with a different pattern");
+  expect(stderr).toContain('"other.jsonl", line 1: the plan was made with a different pattern');
   expect(code).toBe(1);
   const asText = planAll("--tokenizer", "tokenizer", "--special-tokens-as-text");
   put(home, "as-text.jsonl", asText.join("\n"));
@@ -373,6 +373,6 @@ test("a tokenizer whose texts cannot be cut gets whole texts, and records in par
   expect(read("two.bin").equals(read("whole.bin"))).toBe(true);
   put(home, "cut.jsonl", planAll("--tokenizer", "tokenizer")[0]!);
   const { code, stderr } = runPlain("encode", "--ranges", "cut.jsonl", "--tokenizer", "strips.json");
-  expect(stderr).toContain("cut.jsonl, line 1: the range is a part of a text");
+  expect(stderr).toContain('"cut.jsonl", line 1: the range is a part of a text');
   expect(code).toBe(1);
 });

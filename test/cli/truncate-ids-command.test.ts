@@ -205,7 +205,7 @@ describe("files of the trainers' formats, with their documents,", () => {
     refused(
       "ids.npy",
       "never.ds",
-      'needs input in the format parquet, megatron, olmo, datatrove or llmc, but "ids.npy" has none of them',
+      'needs input in the format parquet, megatron, olmo, datatrove or llmc, but "ids.npy" is in none of these formats',
       "--ids-format",
       "datatrove",
     );

@@ -135,8 +135,8 @@ describe("bpe train --weight", () => {
     ]) {
       expect(problem("--weight", typed)).toEqual(noWeight(typed));
     }
-    expect(problem("--weight", ":1")).toEqual([2, "bpe: error: --weight does not name a file"]);
-    expect(problem("--weight", "=hi.txt:1")[1]).toContain('"=hi.txt" has no name');
+    expect(problem("--weight", ":1")).toEqual([2, "bpe: error: --weight: the weight 1 has no input"]);
+    expect(problem("--weight", "=hi.txt:1")[1]).toContain('"=hi.txt:1" has no name');
     expect(problem("--weight", "hi.txt:1000001")[1]).toContain(
       'the weight of "hi.txt" is 1000001, but must be',
     );

@@ -191,9 +191,9 @@ describe("a config.json", () => {
     [{ model_type: "llava", text_config: { model_type: "llama", vocab_size: 3 } }, "it lacks hidden_size"],
     [{ ...plain, num_hidden_layers: undefined }, "it lacks num_hidden_layers"],
     [{ ...plain, num_attention_heads: null }, "it lacks num_attention_heads"],
-    [{ ...plain, hidden_size: "64" }, 'hidden_size is "64", not a whole number'],
+    [{ ...plain, hidden_size: "64" }, 'hidden_size is "64", but must be a whole number'],
     [{ ...plain, hidden_size: 0 }, "d is 0"],
-    [{ ...plain, hidden_size: 64.5 }, "hidden_size is 64.5, not a whole number"],
+    [{ ...plain, hidden_size: 64.5 }, "hidden_size is 64.5, but must be a whole number"],
     [{ ...plain, num_key_value_heads: 3 }, "heads=2 is not a multiple of kv_heads=3"],
     [mixture, "it has experts, but lacks num_experts_per_tok"],
     [{ ...mixture, num_experts_per_tok: 5 }, "experts_per_token=5 is more than experts=4"],
@@ -206,7 +206,7 @@ describe("a config.json", () => {
       { ...plain, layer_types: ["full_attention", "linear_attention"] },
       'its layer_types contain "linear_attention"',
     ],
-    [{ ...plain, layer_types: ["full_attention"] }, "layer_types has 1 layers, but num_hidden_layers is 2"],
+    [{ ...plain, layer_types: ["full_attention"] }, "layer_types has 1 layer, but num_hidden_layers is 2"],
   ] as const)
     test(`is refused, with its name: ${message}`, () => {
       expect(() => ofConfig(config)).toThrow(`--model "config.json": ${message}`);
@@ -231,11 +231,11 @@ describe("a list", () => {
     ["d=4,layer=2", '--model: unknown name "layer"'],
     ["d=4,constructor=2", '--model: unknown name "constructor"'],
     ["d=4,,layers=2", '--model: unknown name ""'],
-    ["d=4k,layers=2", '--model: d is "4k", not a whole number from 1 to 100,000,000'],
-    ["d,layers=2", '--model: d is "", not a whole number'],
-    ["d=4,layers=2,tied=2", '--model: tied is "2", not a whole number from 0 to 1'],
-    ["d=4,layers=2,ffn=0", '--model: ffn is "0", not a whole number from 1'],
-    ["d=4,layers=200000000", '--model: layers is "200000000", not a whole number from 1'],
+    ["d=4k,layers=2", '--model: d is "4k", but must be a whole number from 1 to 100,000,000'],
+    ["d,layers=2", '--model: d is "", but must be a whole number'],
+    ["d=4,layers=2,tied=2", '--model: tied is "2", but must be 0 or 1'],
+    ["d=4,layers=2,ffn=0", '--model: ffn is "0", but must be a whole number from 1'],
+    ["d=4,layers=200000000", '--model: layers is "200000000", but must be a whole number from 1'],
     ["d=4,layers=2,experts=4", "--model: experts=4 needs experts_per_token"],
     ["d=4,layers=2,shared_ffn=4", "--model: expert_ffn, shared_ffn and dense_layers need experts"],
     [

@@ -276,7 +276,7 @@ test("a cache stays within its limit, and reports mistakes", async () => {
   await train(0);
   expect(warnings).toEqual([
     expect.stringContaining(entry!),
-    expect.stringMatching(/stays larger than [\d,]+ bytes \(cacheLimitBytes\)/),
+    expect.stringMatching(/still has [\d,]+ bytes, more than [\d,]+ \(cacheLimitBytes\)/),
   ]);
 });
 

@@ -160,9 +160,10 @@ describe("edges", () => {
 });
 
 test("more cells than positions can address are an error with a remedy, without overflow", () => {
-  checkCellCount(2 ** 31 - 2);
+  const options = { mergeCount: 1, compat: "cs336" } as const;
+  checkCellCount(2 ** 31 - 2, options);
   for (const cellCount of [2 ** 31 - 1, 2 ** 32]) {
-    expect(errorOf(() => checkCellCount(cellCount)).hint).toContain("--pattern");
+    expect(errorOf(() => checkCellCount(cellCount, options)).hint).toContain("--pattern");
   }
 });
 

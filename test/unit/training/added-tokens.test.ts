@@ -155,7 +155,7 @@ describe("tokens for a tokenizer without a corpus", () => {
     expect(small.encode(" zebra")).toHaveLength(1);
     expect(small.specialTokens.get("<|tool|>")).toBe(420 + seeds.length);
     await expect(extend(path, { ...options, vocabSize: "+2" })).rejects.toThrow(
-      `vocabSize is 422, but must be at least ${421 + seeds.length} for the seed tokens and the shorter tokens that they are merged from`,
+      `vocabSize is 422 (+2), but must be at least ${421 + seeds.length} (+${1 + seeds.length}) for the seed tokens and the shorter tokens that they are merged from`,
     );
   });
 

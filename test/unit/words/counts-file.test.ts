@@ -189,22 +189,22 @@ describe("a wrong file is refused", () => {
     for (let size = countsFormat.magic.length; size < file.length; size += size < 400 ? 1 : 97) {
       expect({ size, message: readAll(file.subarray(0, size)) }).toEqual({
         size,
-        message: "some.counts is cut short: the counts end early",
+        message: '"some.counts" is cut short: the counts end early',
       });
     }
     expect(readAll(file.subarray(0, file.length - 1))).toContain("cut short");
   });
 
   test("if it is not a counts file, or empty", () => {
-    expect(readAll(new TextEncoder().encode("a\t1\n"))).toBe("some.counts is not a file of word counts");
-    expect(readAll(new Uint8Array(0))).toBe("some.counts is not a file of word counts");
-    expect(readAll(new Uint8Array(1000))).toBe("some.counts is not a file of word counts");
+    expect(readAll(new TextEncoder().encode("a\t1\n"))).toBe('"some.counts" is not a file of word counts');
+    expect(readAll(new Uint8Array(0))).toBe('"some.counts" is not a file of word counts');
+    expect(readAll(new Uint8Array(1000))).toBe('"some.counts" is not a file of word counts');
   });
 
   test("if it has another version", () => {
     const other = file.slice();
     other[8] = 1;
-    expect(readAll(other)).toBe("some.counts has version 1 of the counts format; this program reads 3");
+    expect(readAll(other)).toBe('"some.counts" has version 1 of the counts format; this program reads 3');
   });
 
   test("whichever byte is changed", () => {
@@ -236,12 +236,12 @@ describe("a wrong file is refused", () => {
       { byteCount: header.wordCount - 1 },
       { pretokenCount: header.wordCount - 1 },
     ]) {
-      expect(wrong(totals)).toMatch(/^some.counts: its header says .*, which contradict each other$/);
+      expect(wrong(totals)).toMatch(/^"some.counts": its header says .*, which contradict each other$/);
     }
     const byteCount = header.wordCount;
     const head = countsFormat.fileHead(options, { ...header, byteCount });
     expect(readAll(Buffer.concat([head, file.subarray(head.length)]))).toBe(
-      "some.counts is damaged: its words do not add up to the totals that its header states",
+      '"some.counts" is damaged: its words do not add up to the totals that its header states',
     );
   });
 
@@ -259,7 +259,7 @@ describe("a wrong file is refused", () => {
       view.setUint32(0, word.length, true);
       view.setBigUint64(4, host.xxHash64(Uint8Array.from(word), 0n), true);
       expect(readAll(Buffer.concat([head, frame]))).toBe(
-        "some.counts is damaged: it contains a word that is invalid or out of order",
+        '"some.counts" is damaged: it contains a word that is invalid or out of order',
       );
     }
   });
@@ -277,8 +277,8 @@ describe("a wrong file is refused", () => {
       new DataView(head.buffer).setBigUint64(4, host.xxHash64(payload, 0n), true);
       return readAll(Buffer.concat([file.subarray(0, countsFormat.magic.length + 4), head, payload]));
     };
-    expect(wrong({})).toBe("some.counts is cut short: the counts end early");
-    const said = (what: string) => `some.counts: its header ${what}`;
+    expect(wrong({})).toBe('"some.counts" is cut short: the counts end early');
+    const said = (what: string) => `"some.counts": its header ${what}`;
     expect(wrong({}, "7")).toBe(said("is not a JSON object"));
     expect(wrong({}, "[]")).toBe(said("is not a JSON object"));
     expect(wrong({}, "null")).toBe(said("is not a JSON object"));
@@ -301,7 +301,7 @@ describe("a wrong file is refused", () => {
       );
     }
     expect(wrong({ unicode: "99.0.0" })).toBe(
-      `some.counts was made with the character classes of Unicode 99.0.0, but this program has those of Unicode ${unicodeVersion}`,
+      `"some.counts" was made with the character classes of Unicode 99.0.0, but this program has those of Unicode ${unicodeVersion}`,
     );
   });
 });
@@ -314,7 +314,7 @@ const stated: CountsOptions = {
 
 const check = (change: Partial<CountsOptions>) =>
   countsFormat.checkOptions(
-    { name: "some.counts", options: stated },
+    { name: '"some.counts"', options: stated },
     { name: "this run", options: { ...stated, ...change } },
     "",
   );
@@ -324,12 +324,12 @@ test("differences are named, and a pattern by its names if it has any", () => {
   check({});
   check({ specialTokens: ["<|b|>", "<|a|>"] });
   expect(differenceOf({ patterns: patterns["deepseek-v3"].sources })).toBe(
-    'some.counts was made with the pattern "\\\\p{N}{1,3}", then " ?\\\\p{L}+|é", but this run has deepseek-v3',
+    '"some.counts" was made with the pattern "\\\\p{N}{1,3}", then " ?\\\\p{L}+|é", but this run has deepseek-v3',
   );
   expect(differenceOf({ patterns: patterns.nemotron.sources })).toEndWith("but this run has tekken/nemotron");
   expect(differenceOf({ patterns: ["\\p{N}{1,3}"] })).toEndWith('this run has "\\\\p{N}{1,3}"');
   expect(differenceOf({ specialTokens: [] })).toBe(
-    'some.counts was made with the special tokens ["<|a|>","<|b|>"], but this run has []',
+    '"some.counts" was made with the special tokens ["<|a|>","<|b|>"], but this run has []',
   );
   expect(differenceOf({ isLinewise: true })).toContain(
     "was not counted line by line (--compat huggingface), unlike this run",

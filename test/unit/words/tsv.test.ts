@@ -95,7 +95,7 @@ test("words that occur twice add up", () => {
 test("a second header is an error that explains how to add up files", () => {
   const head = Buffer.from(tsvHead({ patterns: ["a"], specialTokens: [], isLinewise: false })).toString();
   const error = errorOf(() => read(`a\t1\n${head}b\t2\n`));
-  expect(error.message).toBe("words.tsv, line 2: the line is a second header");
+  expect(error.message).toBe('"words.tsv", line 2: the line is a second header');
   expect(error.hint).toContain("--counts");
   expect(entriesOf(read("#bpe-counts\t3\na\t1\n#bpe-counts\t4\n"))).toEqual([
     ["#bpe-counts", 7],
@@ -125,25 +125,25 @@ test("a count that is not a whole number of at least 1 is an error with its line
     "9007199254740992",
     "9".repeat(90),
   ]) {
-    expect(messageOf(`a\t3\nb\t${count}\nc\t1\n`)).toStartWith("words.tsv, line 2: the count ");
+    expect(messageOf(`a\t3\nb\t${count}\nc\t1\n`)).toStartWith('"words.tsv", line 2: the count ');
   }
   expect(messageOf("a\t3\nb\t1e3\n")).toBe(
-    'words.tsv, line 2: the count "1e3" is not a whole number from 1 to 2^53 - 1',
+    '"words.tsv", line 2: the count "1e3" is not a whole number from 1 to 2^53 - 1',
   );
-  expect(messageOf("a\t3\nb\t")).toStartWith("words.tsv, line 2: the count ");
+  expect(messageOf("a\t3\nb\t")).toStartWith('"words.tsv", line 2: the count ');
 });
 
 test("a line without a tab, or without a word, is an error with its number", () => {
-  expect(messageOf("a\t1\nb\n")).toBe("words.tsv, line 2: there is no tab");
-  expect(messageOf("a\t1\n\nb\t2\n")).toBe("words.tsv, line 2: there is no tab");
-  expect(messageOf("a\t1\nb")).toBe("words.tsv, line 2: there is no tab");
-  expect(messageOf("a\t1\n\t3\n")).toBe("words.tsv, line 2: there is no word before the tab");
+  expect(messageOf("a\t1\nb\n")).toBe('"words.tsv", line 2: there is no tab');
+  expect(messageOf("a\t1\n\nb\t2\n")).toBe('"words.tsv", line 2: there is no tab');
+  expect(messageOf("a\t1\nb")).toBe('"words.tsv", line 2: there is no tab');
+  expect(messageOf("a\t1\n\t3\n")).toBe('"words.tsv", line 2: there is no word before the tab');
 });
 
 test("a character that represents no byte is an error with its line", () => {
   for (const stranger of [" ", "\0", "\r", "\u007f", "\u00a0", "\u00ad", "\u0144", "\u07ff", "€", "😀"]) {
     expect(messageOf(`a\t1\nb${stranger}c\t2\n`)).toBe(
-      "words.tsv, line 2: the word contains a character that does not represent a byte",
+      '"words.tsv", line 2: the word contains a character that does not represent a byte',
     );
   }
 });
@@ -151,16 +151,16 @@ test("a character that represents no byte is an error with its line", () => {
 test("bytes that are not UTF-8 are an error with their line", () => {
   for (const bytes of [[0xc3], [0xc3, 0x41], [0x80], [0xc1, 0xa1], [0xff], [0xc4, 0xff]]) {
     expect(messageOf(Uint8Array.of(97, 9, 49, 10, 98, ...bytes, 9, 50, 10))).toStartWith(
-      "words.tsv, line 2: the word",
+      '"words.tsv", line 2: the word',
     );
   }
-  expect(messageOf(Uint8Array.of(97, 9, 49, 10, 98, 0xc3))).toStartWith("words.tsv, line 2: the word");
+  expect(messageOf(Uint8Array.of(97, 9, 49, 10, 98, 0xc3))).toStartWith('"words.tsv", line 2: the word');
 });
 
 test("counts that add up to more than 2^53 are an error that names the line", () => {
   for (const word of ["a", "b"]) {
     expect(messageOf(`a\t9007199254740991\n${word}\t1\n`)).toBe(
-      "words.tsv, line 2: the counts up to here add up to more than 2^53 - 1",
+      '"words.tsv", line 2: the counts up to here add up to more than 2^53 - 1',
     );
   }
 });
@@ -197,7 +197,7 @@ function readOrLine(file: string, chunkSizeBytes: number): Map<string, number> |
   try {
     return new Map(entriesOf(read(file, chunkSizeBytes)));
   } catch (error) {
-    const line = /^words\.tsv, line (\d+): /.exec((error as Error).message)?.[1];
+    const line = /^"words\.tsv", line (\d+): /.exec((error as Error).message)?.[1];
     if (line === undefined) throw error;
     return Number(line);
   }
@@ -323,8 +323,10 @@ test("a header with unknown, missing or different fields is refused, and the err
   const stated = JSON.parse(Buffer.from(tsvHead(options)).toString().split("\t").slice(1).join("\t"));
   const changed = (change: object) =>
     headMessageOf(`#bpe-counts\t${JSON.stringify({ ...stated, ...change })}\na\t1\n`);
-  const said = (what: string) => `words.tsv: its header ${what}`;
-  expect(changed({ version: 2 })).toBe("words.tsv has version 2 of the counts format; this program reads 1");
+  const said = (what: string) => `"words.tsv": its header ${what}`;
+  expect(changed({ version: 2 })).toBe(
+    '"words.tsv" has version 2 of the counts format; this program reads 1',
+  );
   expect(changed({ version: undefined })).toContain("has no version");
   expect(changed({ wordCount: 3 })).toBe(
     said('has the entry "wordCount", which this version of bpe does not know'),
@@ -334,7 +336,7 @@ test("a header with unknown, missing or different fields is refused, and the err
     said('is invalid: its "isLinewise" is "no", neither true nor false'),
   );
   expect(changed({ unicode: "1.0" })).toBe(
-    `words.tsv was made with the character classes of Unicode 1.0, but this program has those of Unicode ${unicodeVersion}`,
+    `"words.tsv" was made with the character classes of Unicode 1.0, but this program has those of Unicode ${unicodeVersion}`,
   );
   expect(headMessageOf("#bpe-counts\t{")).toBe(said("is not a JSON object"));
   expect(headMessageOf('#bpe-counts\t{"version":1}\u00e9\n')).toBe(said("is not a JSON object"));

@@ -101,9 +101,7 @@ describe("a sum of weighted counts", () => {
     const most = Number.MAX_SAFE_INTEGER;
     expect(weighed([1, 1], { a: most - 1 }, { a: 1 })).toEqual([["a", most]]);
     expect(weighed([1e6], { a: 9_007_199_254 })).toEqual([["a", 9_007_199_254e6]]);
-    expect(errorOf(() => weighed([1, 1], { a: most }, { b: 1 })).hint).toBe(
-      "train from fewer files of word counts",
-    );
+    expect(errorOf(() => weighed([1, 1], { a: most }, { b: 1 })).hint).toBe("use fewer files of word counts");
     expect(errorOf(() => weighed([1e6], { a: 9_007_199_255 })).hint).toBe("use smaller weights");
     expect(errorOf(() => weighed([0.000001], { a: 2 ** 53 })).hint).toBe(
       "use weights with fewer digits after the point",
@@ -226,6 +224,6 @@ test("invalid weights are refused", async () => {
       `weights: the weight of "plain.txt" is ${weight === ("3" as never) ? '"3"' : weight}, but must ${isTooFine ? "have at most six digits after the point" : "be a number from 0 to 1,000,000"}`,
     );
   }
-  expect(await hintOf({ weights: { "": 1 } })).toBe("weights does not name a file");
+  expect(await hintOf({ weights: { "": 1 } })).toBe("weights: the weight 1 has no input");
   expect((await trainTokenizer({ files, vocabSize: 300, weights: {} })).statistics.wordCount).toBe(2);
 });
