@@ -1,4 +1,4 @@
-/** Writes a value for a message: as JSON, cut to a readable length. */
+/** Writes a value for a message: as JSON if it has such a form, cut to a readable length. */
 export function showValue(value: unknown): string {
   let json: string;
   try {

@@ -253,7 +253,7 @@ export class IdFiles implements idWriters.IdSink {
     return this.shards.length;
   }
 
-  /** The number of ids in all shards. */
+  /** The number of ids in all published shards. */
   get idCount(): number {
     return this.shards.reduce((sum, { ids }) => sum + ids, 0);
   }

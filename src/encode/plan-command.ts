@@ -50,7 +50,7 @@ export async function runPlan(invocation: Invocation, output: Output): Promise<v
   );
 }
 
-/** Returns lines about inputs that become a single range because of their format, whatever their size. */
+/** Returns a line about the inputs that are one range each, whatever their size; an empty list if there are none. */
 function uncutLines(inputs: readonly Input[]): string[] {
   const uncut = inputs.filter((input) => !corpusInputs.canBeCutByBytes(input));
   if (uncut.length === 0) return [];

@@ -143,7 +143,7 @@ export class WordEncoder {
     return this.encoding.out.ids.subarray(this.whitespaceCount(words, p, idCount), idCount);
   }
 
-  /** Returns the bytes of the first tokens, escaped for people to read. */
+  /** Returns the first tokens, escaped for people to read. Long tokens are cut off. */
   pieces(ids: Ids): string[] {
     const { tokens } = this.tokenizer;
     return Array.from(ids.subarray(0, piecesMax), (id) =>

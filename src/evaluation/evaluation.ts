@@ -104,7 +104,7 @@ export type CostliestWord = {
 
 const shownBytesMax = 160;
 
-/** Returns at most `shownBytesMax` first bytes of a word or token, without a part of a character at the end. */
+/** Cuts a word or token of more than `shownBytesMax` bytes to at most this many, but not inside a character. */
 export function truncate(bytes: Uint8Array): Uint8Array {
   if (bytes.length <= shownBytesMax) return bytes;
   let end = shownBytesMax;

@@ -157,9 +157,9 @@ function readMergeLines({ path, bytes }: SourceFile): [string, string][] {
 }
 
 /**
- * Guesses which of the entries without a merge are special tokens: those that are not a single byte. But an entry is
- * taken for an ordinary token if it is in byte-to-character form and has a character from U+0100 to U+0143, such as `Ġ`
- * for a space.
+ * Guesses which of the entries without a merge are special tokens: those that are neither empty nor a single byte. But
+ * an entry is taken for an ordinary token if it is in byte-to-character form and has a character from U+0100 to U+0143,
+ * such as `Ġ` for a space.
  */
 function guessSpecialEntries(entries: Iterable<[string, number]>): Map<string, number> {
   const found = new Map<string, number>();
