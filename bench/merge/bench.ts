@@ -2,7 +2,7 @@
  * Times the merge engine on a file of word counts, and prints the checksum of its merges:
  *
  *   node scripts/bun.mjs bench/merge/bench.ts words.tsv [--merges 31744] [--compat cs336] [--words N]
- *     [--threads 2] [--out merges.txt]
+ *     [--threads 1] [--out merges.txt]
  *
  * The checksum is the first 16 hex digits of `mergesSha256` in training.json.
  */

@@ -69,9 +69,7 @@ export type LeavingOut = {
   /** The share of occurrences that are left out. */
   readonly leftOutShare: number;
   readonly mergeCount: number;
-  /**
-   * The number of merges before the first one that differs from the exact merges.
-   */
+  /** How many merges, from the first on, are the exact ones. */
   readonly sameMergesFirst: number;
   /** The number of exact merges that are also learned without the words that were left out. */
   readonly sharedMerges: number;

@@ -41,7 +41,7 @@ export type TrainAnswer = {
 
 export type RuleAnswer = {
   readonly parting: Parting | null;
-  /** For each pair of rules, the number of merges before the first merge that differs. */
+  /** For each pair of rules, how many merges, from the first on, are the same. */
   readonly same: readonly { readonly rules: readonly [Compat, Compat]; readonly merges: number }[];
   readonly mergeCounts: readonly { readonly rule: Compat; readonly count: number }[];
   /** Rules by which the settings are refused, such as an unsupported pattern, and why. */

@@ -83,7 +83,7 @@ export class TextChain {
     return this.sections;
   }
 
-  /** The number of pushed bytes that have not been taken yet. */
+  /** The number of bytes not taken yet: of pushed text, or, where that is normalized already, of its normal form. */
   get pendingBytes(): number {
     return this.window.pendingBytes + (this.sections?.pendingBytes ?? 0);
   }
