@@ -114,7 +114,8 @@ export function areTokensSpecial(search: TokenSearch): bool {
 }
 
 /**
- * Creates a search for `count` tokens, whose records and contents must stay in memory. Returns null if memory runs out.
+ * Creates a search for `count` tokens, whose records and contents must stay in memory. Returns null if memory runs out,
+ * or if the tokens have 256 MiB or more in all.
  */
 export function newSearch(records: usize, count: u32, contents: usize): TokenSearch | null {
   const address = reserveTable(offsetof<TokenSearch>());

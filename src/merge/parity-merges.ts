@@ -287,7 +287,7 @@ function* mergeLarge(
   if ((yield* mergeOwn(language, ownIds[left]!, ownIds[right]!)) !== absent) noteMerge(language, token);
 }
 
-/** Merges a pair, by the engine's ids, in slices. Returns whether the pair was absent or merged. */
+/** Merges a pair, by the engine's ids, in slices. Returns `absent` or `merged`; throws if a memory is too small. */
 function* mergeOwn(language: LanguageEngine, left: number, right: number): Generator<MergeProgress, number> {
   const { exports, engine, words, options } = language;
   const end = exports.mergeChosen(left, right, 0);

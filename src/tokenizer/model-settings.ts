@@ -66,7 +66,7 @@ export type Like = {
    * that gives the same ids. null for other formats and for names.
    */
   readonly root: json.JsonObject | null;
-  /** The tokenizer_config.json; null if it is missing. */
+  /** The tokenizer_config.json, with the roles of an older special_tokens_map.json; null if both are missing. */
   readonly config: json.JsonObject | null;
 };
 

@@ -47,7 +47,7 @@ export function areEdgesFull(edges: Edges): bool {
 
 /**
  * Adds an edge. If the last edge has not been passed yet, an edge at the same position replaces it, and an edge before
- * it is ignored. Returns false if memory runs out.
+ * it is ignored. Returns false if `makeRoom` does.
  */
 export function addEdge(edges: Edges, position: i32, keepsSpecial: u32): bool {
   if (edges.count > max(edges.first, edges.next)) {
