@@ -302,8 +302,8 @@ function specialsText(tokens: learning.Extended["extensions"][number]["specialTo
 }
 
 /**
- * Describes where documents end besides the ends of inputs and records, and which special tokens of the base were read
- * as text.
+ * Describes where documents end besides the ends of inputs and records, and which added tokens of the base were read as
+ * text.
  */
 function documentsText({
   specialTokens,

@@ -115,7 +115,7 @@ export class FileIndex {
 const linesMax = 100_000;
 const settledMs = 2000;
 
-/** The state of a file before it is read. */
+/** The state of a file, by which a change is noticed. */
 export type FileState = {
   readonly key: string;
   /** Whether the file's times are so old that any later change gives it another time. */

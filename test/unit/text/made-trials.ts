@@ -103,7 +103,7 @@ export function madeTrial(base: TokenizerJson, seed: number): Trial {
   };
   const { vocab } = json.model;
   let nextId = Object.keys(vocab).length;
-  // The added tokens below get ids from `nextId` on, so one of them may get the id of this token of the vocabulary,
+  // Most of the added tokens below get ids from `nextId` on, so one of them may get the id of this vocabulary token,
   // too.
   if (random(6) === 0) vocab.Ġfar = nextId + random(4);
   const contents: string[] = [];
