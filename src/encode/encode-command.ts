@@ -164,8 +164,8 @@ type AskedIds = Pick<
 
 /**
  * Returns the format and the names of the requested files of ids. Returns undefined for stdout, which receives decimal
- * numbers, and for a pipe or a device whose name ends in .npy or .bin, unless shards are requested. `canPrint` says
- * whether the command writes to stdout without `-o`.
+ * numbers. Also returns undefined for the formats npy and bin if `-o` is a pipe or a device whose name has the format's
+ * ending, unless shards are requested. `canPrint` says whether the command writes to stdout without `-o`.
  */
 export function idFilesOf(asked: AskedIds, canPrint = true): AskedFiles | undefined {
   const { output, idsFormat, keepField: keptFields, ifChanged, documentEnd } = asked;

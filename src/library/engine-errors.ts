@@ -2,7 +2,7 @@ import { UserError } from "#runtime";
 
 /**
  * @internal Returns a UserError if the engine has no WebAssembly, or if `error` says that the engine does not allow it
- * or has no more memory for it. Otherwise, and if `error` is a UserError already, returns undefined.
+ * or has no more memory for it. Returns undefined otherwise, and if `error` is a UserError already or not an Error.
  */
 export function engineRefusal(error: unknown): UserError | undefined {
   if (!(error instanceof Error) || error instanceof UserError) return undefined;
