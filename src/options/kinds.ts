@@ -558,7 +558,7 @@ const numberOf = (digits: string) => Number(digits.replaceAll(/[,_]/g, ""));
 
 /**
  * Parses a whole number of at least `least`: digits, optionally with `k` for 1,024 times and `m` for 1,048,576 times,
- * so `32k` is 32,768. Case does not matter. Errors show the value as `shown`.
+ * so `32k` is 32,768. Case does not matter. Errors show the value as `shown`, except for one below `least`.
  */
 export function wholeNumber(option: Message, text: string, least: number, shown = text): number {
   const [, digits, unit = ""] = wholeForm.exec(text.toLowerCase()) ?? [];

@@ -158,8 +158,8 @@ function textOfLines({ bytes, isStart }: Window, field: string): Uint8Array | nu
 }
 
 /**
- * Truncates a text to at most `bytesMax` bytes: before a space or line feed in the second half of these, if there is
- * one, and never within a character.
+ * Truncates a text to at most `bytesMax` bytes: before the last space or line feed in the second half of these or right
+ * after them, if there is one, and never within a character.
  */
 function wholeWords(text: Uint8Array, bytesMax: number): Uint8Array {
   if (text.length <= bytesMax) return text;

@@ -17,7 +17,7 @@ import * as wordTables from "./word-table.ts";
  *
  *   FRAME     SIZE     MEANING
  *   size      4        bytes of the payload
- *   checksum  8        xxHash64 of the payload; its seed is the previous frame's checksum, 0 for the first with words
+ *   checksum  8        xxHash64 of the payload; its seed is the previous frame's checksum, 0 for the first two frames
  *   payload   size
  *
  * The checksums form a chain, so a frame that is changed, missing or out of order is detected before it is used. The
