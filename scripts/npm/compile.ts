@@ -71,7 +71,7 @@ const smallKernels: BunPlugin = {
   },
 };
 
-/** Annotates calls that create tables as pure, so that a bundler can drop unused tables. */
+/** Wraps tables in calls that are annotated as pure, so that a bundler can drop unused tables. */
 const withPureTables = (source: string) =>
   source
     .replaceAll(
