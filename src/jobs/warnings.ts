@@ -3,8 +3,8 @@ import type { Input, RangeStatistics } from "#corpus";
 import type { trainingRecords } from "#formats";
 import { asOption, files, type Message, phrase } from "#runtime";
 
-// A warning says that the result is what was requested, but may not be what was intended. Warnings are data; `format`
-// makes sentences of them.
+// A warning says that something may not be as intended, but does not end the run. Warnings are data; `format` makes
+// sentences of them.
 
 type InvalidBytes = {
   readonly kind: "invalid bytes";

@@ -178,7 +178,7 @@ export class TextTokenizer {
     return new Map(tokenizers.allAddedTokens(this.parts).map(({ content, id }) => [content, id]));
   }
 
-  /** Sentences about settings in the files that are not applied. */
+  /** Sentences about what is unusual in the files, such as settings that encoding does not apply. */
   get notes(): readonly string[] {
     return [...this.parts.notes];
   }

@@ -32,7 +32,7 @@ import {
   TextTokenizer,
 } from "./text-tokenizer.ts";
 
-/** Settings that files of some formats do not state. */
+/** Settings that files of some formats do not state, and a signal for fetching a file by its URL. */
 export type TokenizerLoadOptions = {
   /** For files that do not state their pattern: a name (`cl100k`) or a regular expression. */
   readonly pattern?: string | undefined;

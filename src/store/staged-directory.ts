@@ -208,7 +208,10 @@ class StagedDirectory {
     });
   }
 
-  /** Removes what was written; the path is not touched. Does nothing after `publish`. */
+  /**
+   * Removes what was written, and parents that were created for it, if they are empty. Keeps what is at the path. Does
+   * nothing after `publish`.
+   */
   discard(): void {
     this.closeFiles();
     if (!this.isStaged) return;
