@@ -6,8 +6,9 @@ import type { EncodingParts, TokenizerParts } from "./tokenizer-parts.ts";
 
 /**
  * Returns the ids of a text of a few kilobytes. Returns undefined if the tokenizer does more than cut and merge, if its
- * merges are not in an order in which they may have been learned, or if memory runs out. Applies merge after merge to
- * the whole text, as learning does, because setting up the kernel's encoder would usually take longer.
+ * merges are not in an order in which they may have been learned, or if its tables do not fit into a kernel. Throws a
+ * RangeError if the system refuses memory. Applies merge after merge to the whole text, as learning does, because
+ * setting up the kernel's encoder would usually take longer.
  */
 export function encode(parts: EncodingParts, text: Uint8Array): Int32Array | undefined {
   const { model, pattern, normalization, addsPrefixSpace, addedTokens } = parts;
