@@ -20,7 +20,7 @@
  * So the kernel reads it only by its own loads, never by `memory.copy`, and must cope if two loads of one byte give
  * different values.
  *
- * Arrays of fixed length, in the order of their addresses:
+ * Arrays of fixed length, in the order of their addresses. At small scale, most are shorter:
  *
  *   ARRAY          BYTES       MEANING
  *   heads          256         words/word-tables.ts; the last 8 bytes are for `keepLoads`

@@ -183,7 +183,10 @@ export class TextTokenizer {
     return [...this.parts.notes];
   }
 
-  /** Returns the ids of a text, in which special tokens are recognized. Bytes need not be valid UTF-8. */
+  /**
+   * Returns the ids of a text, in which special tokens are recognized unless `specialTokensAsText` is true. Bytes need
+   * not be valid UTF-8.
+   */
   encode(text: string | Uint8Array, options: EncodeModelOptions = {}): Uint32Array<ArrayBuffer> {
     const { addSpecialTokens, ...asked } = argument.checkOptions("encode", options, encodeModelOptionKinds);
     if (!addSpecialTokens) return this.encodeGiven("encode", text, asked);

@@ -35,6 +35,8 @@ import {
  * the layout of those that count words, with the result in place of the count. The table of short words also has a
  * sentinel with the result `missing`, which `lookUpShort` looks up in place of each longer word.
  *
+ * The largest size of each region, in a cache that is neither shrunk nor of small scale:
+ *
  *   REGION    SIZE    MEANING
  *   short     8 MB    words of 1 to 7 bytes: words/word-slots.ts
  *   middle    12 MB   8 to 15 bytes: words/word-slots.ts

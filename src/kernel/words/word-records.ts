@@ -58,10 +58,10 @@ export function endMovingToRecords(): void {
  * An inspection of the words, which are sequences of ids: their ids are counted, and the adjacent pairs of ids that the
  * flags select are listed.
  *
- *   ARRAY    TYPE   LENGTH     MEANING
- *   flags    u8     ids        for each id, bit 0: it may be on the left of a selected pair; bit 1: on the right
- *   listed   u32    2 a pair   the pairs found in one call: left id, right id
- *   aside    u64    2^15       a cache of listed pairs by hash, so that few are listed twice
+ *   ARRAY    TYPE   LENGTH        MEANING
+ *   flags    u8     ids           for each id, bit 0: it may be on the left of a selected pair; bit 1: on the right
+ *   listed   u32    2 a pair      the pairs found in one call: left id, right id
+ *   aside    u64    2^knownBits   a cache of listed pairs by hash, so that few are listed twice
  */
 let flags: usize = 0;
 let lookedRecord: u64 = 0;
