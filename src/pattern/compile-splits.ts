@@ -84,8 +84,8 @@ const takesNothingHint =
 
 /**
  * Builds automata, each for one or more consecutive splits. A split that looks far ahead, or that a plain automaton
- * cannot express, becomes a lookahead automaton. Throws BeyondAutomaton if a split has neither, and Unusable
- * (automaton.ts).
+ * cannot express, becomes a lookahead automaton. Throws BeyondAutomaton if a split has neither, and Unusable if one
+ * cannot cut a text.
  */
 function automataOf(splits: readonly Split[], steps: CompileSteps): PatternTables[] {
   const areFar = splits.map(looksFar);
@@ -151,7 +151,7 @@ function tryBuild<T>(make: () => T): T | undefined {
 
 /**
  * Builds a plain automaton for each split, and fuses neighbours where possible. Throws BeyondAutomaton if a split has
- * none, and Unusable (automaton.ts).
+ * none, and Unusable if one cannot cut a text.
  */
 function fuse(splits: readonly Split[], steps: CompileSteps): PatternTables[] {
   const fused: Built[] = [];

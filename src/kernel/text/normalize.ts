@@ -105,7 +105,7 @@ export function openNormalization(logs: bool): void {
   reset();
 }
 
-/** Returns the address where the caller writes the next `byteCount` bytes of the text; 0 if memory runs out. */
+/** Returns the address where the caller writes the next `byteCount` bytes of the text; 0 if `resize` returns false. */
 export function inputAddress(byteCount: u32): usize {
   if (<usize>byteCount > inputStart + inputCapacity - inputEnd) {
     moveInput();
