@@ -1,6 +1,6 @@
 /* How a text is encoded: the kernel's text module cuts it into sections (src/kernel/text/sections.ts), and the
- * kernel cuts these into pretokens and encodes them. A text without segments that nothing changes before cutting goes
- * straight to the kernel, which finds added tokens while it cuts. */
+ * kernel cuts these into pretokens and encodes them. If a text has no segments, and nothing changes it before cutting
+ * (`is_direct`), it goes straight to the kernel, which finds added tokens while it cuts. */
 #include <stdlib.h>
 #include <string.h>
 #include "core.h"

@@ -25,7 +25,7 @@ type CutSearch = {
 
 /**
  * The chain that processes a text: sections, window, pretokens, taker. The sections are the text between added tokens,
- * normalized. A text without segments that the pattern sees unchanged skips them, and goes directly to the window.
+ * normalized. A text goes directly to the window if it has no segments and the pattern is certain to see it unchanged.
  */
 export class TextChain {
   /** The maximum number of bytes that are pushed in one step. */

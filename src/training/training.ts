@@ -54,7 +54,7 @@ export type OutputSettings = {
   readonly modelCard: boolean;
 };
 
-/** Sources that were opened because an option of the training names them. */
+/** What was found in the sources that options of the training name. */
 export type ResolvedSources = {
   readonly like?: modelSettings.Like | undefined;
   readonly base?: FoundBase | undefined;

@@ -348,7 +348,7 @@ export function corpusFacts({ training, corpus, skipped, counts, trained }: Resu
 const checksumRecord = ({ crc32 }: learning.TrainedWork["statistics"][number]) =>
   crc32 === undefined ? {} : { crc32: crc32.toString(16).padStart(8, "0") };
 
-/** Returns the head of a record: the program, the command, and its time. */
+/** Returns the head of a record: its format, the program, the command, and when and where the run started. */
 const headOf = ({ command, arguments: typed, startMs }: Pick<Run, "command" | "arguments" | "startMs">) =>
   ({
     format: trainingRecords.format,
@@ -399,7 +399,7 @@ function trainedOptions(path: string): object | undefined {
   return typeof options === "object" && options !== null ? options : undefined;
 }
 
-/** Returns the time and memory that the run has used so far. */
+/** Returns how long training and writing took so far, and the peak memory of the process. */
 function costOf({ startMs, endMs, trained }: Run, writeStartMs: number) {
   const nowMs = performance.now();
   return {

@@ -221,7 +221,7 @@ export class Cache {
     return this.directory.isWritable && this.known[inputIndex] !== undefined;
   }
 
-  /** Hashes those of the given inputs that can be cached and have not been hashed, so that their words can be stored. */
+  /** Hashes given inputs that can be cached and have not been hashed, so that their words can be stored. */
   *hashMissing(inputIndices: readonly number[]): Generator<undefined, void> {
     for (const inputIndex of inputIndices) {
       const known = this.known[inputIndex];
