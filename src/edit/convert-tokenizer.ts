@@ -53,7 +53,7 @@ export function convertingJob() {
         like,
       };
     },
-    /** Loads what was written, and compares it with the original tokenizer. */
+    /** Loads each of the new formats that bpe can read, and compares the tokenizer with the original one. */
     async check({ directory, names }: { readonly directory: string; readonly names: readonly string[] }) {
       for (const { name, names: sets } of formats.all) {
         const file = sets[0]?.[0];
@@ -158,7 +158,10 @@ export type Conversion = Opened & {
   readonly guard?: stagedFile.Guard;
 };
 
-/** Writes a tokenizer in other formats. The files are compared with the original before they are published. */
+/**
+ * Writes a tokenizer in other formats. Before the files are published, those that bpe can load are compared with the
+ * original.
+ */
 export async function convertTokenizer(options: Conversion) {
   const { path, parts, formatNames, output, guard = stagedFile.noGuard } = options;
   const thread = jobs.start<ReturnType<typeof convertingJob>>("converting");

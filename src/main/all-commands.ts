@@ -10,7 +10,7 @@ export const commandsOf = (group: string) => commands.filter(({ name }) => name.
 export const secondWordsOf = (group: string) =>
   commandsOf(group).map(({ name }) => name.slice(group.length + 1));
 
-/** The words that may follow `bpe`: commands and groups of them. */
+/** The words that may follow `bpe`, except `help` and `version`: commands and groups of commands. */
 export const firstWords = [
   ...commands.map(({ name }) => name).filter((name) => !name.includes(" ")),
   ...Object.keys(commandGroups),

@@ -43,7 +43,7 @@ export type Option<T = any> = {
   readonly rare?: boolean;
   /** A short phrase. It does not repeat what other fields say. The library and Python may have another (in-code.ts). */
   readonly description: Message;
-  /** More sentences, for the page of help about the topic. */
+  /** More sentences. The page of help about the topic has them; docs/options.md, the library and Python may. */
   readonly details?: Message;
   readonly default?: Message;
   /** A value for examples; "" for a flag. */
