@@ -127,7 +127,7 @@ export async function compileLibrary(
     naming: { entry: "[name].js", chunk: "chunk-[hash].js" },
     target: isForBrowsers ? "browser" : target,
     format: "esm",
-    // For browsers, everything is in one script.
+    // For browsers and Workers, all JavaScript is in one file.
     splitting: !isForBrowsers,
     // Not minified further: people may read it, and bundlers need its annotations.
     minify: { syntax: true },

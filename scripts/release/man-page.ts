@@ -102,7 +102,7 @@ function optionEntry(option: Option): string[] {
   return [".TP", `${names}${taken}${repeatable ? " ..." : ""}`, roff(describeOption(option))];
 }
 
-/** Escapes text for roff: a dash stays a dash, and the text is not taken for a request. */
+/** Escapes text for roff: dashes and quotes are shown as they are, and the text is not taken for a request. */
 export const roff = (text: string): string =>
   text
     .replaceAll("\\", "\\e")

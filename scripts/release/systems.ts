@@ -102,7 +102,7 @@ function inContainer(place: Place): System {
   };
 }
 
-/** Runs programs by qemu-user. Libraries are searched below the root, and other files on the whole machine. */
+/** Runs programs by qemu-user. It looks up absolute paths below the root, and then on the whole machine. */
 function emulated(place: Place, directory: string, emulator: string, ...options: string[]): System {
   const downloaded = join(directory, "emulator/usr/bin", emulator);
   const libraries = join(directory, "emulator/usr/lib/x86_64-linux-gnu");

@@ -257,7 +257,7 @@ function checkFormat(target: Target): string {
   return `${format.kind}, ${format.machine}`;
 }
 
-/** Unpacks with the system's own tools; returns the name of the directory in the archive. */
+/** Unpacks with tar, or with Python's zipfile; returns the name of the directory in the archive. */
 function unpackArchive(triple: string, into: string): string {
   const name = `bpe-${version}-${triple}`;
   const archive = join(released, name);
