@@ -232,20 +232,23 @@ function llmcHead(type: IdType, idCount: number): Uint8Array {
   return bytesOf(head);
 }
 
-/** A file of ids in one of the formats above, except plain .npy and .bin. */
+/** A file of ids in one of the formats above, except `part` and plain .npy and .bin. */
 export type FormattedIds = {
   readonly format: IdFormat;
   /** The paths of all files that are read. */
   readonly paths: readonly string[];
   /** The fields of records that the file stores. */
   readonly keptFields?: readonly keptField.Field[] | undefined;
-  /** Yields the ids in order, with the ends of documents. A document may continue in the ids that are yielded next. */
+  /**
+   * Yields the ids in order, with the ends of documents, if the format stores these. A document may continue in the ids
+   * that are yielded next.
+   */
   read(): Generator<IdDocuments>;
 };
 
 /**
  * Finds out the format of a file of ids by its ending, its head and its companion files. Returns undefined if it is
- * none of these formats, or plain .npy or .bin. `needed` is the id type of files that do not state one.
+ * none of these formats, or is `part` or plain .npy or .bin. `needed` is the id type of files that do not state one.
  */
 export function openFormattedIds(path: string, needed: IdType): FormattedIds | undefined {
   if (path === "-" || files.stat(path)?.isFile() !== true) return undefined;
