@@ -109,7 +109,7 @@ def flag_of(name: str, value: Any, wanted: str = "True or False") -> bool:
 
 
 def items_of(name: str, wanted: str, value: Any) -> list[tuple[Any, Any]]:
-    """Returns the items of a mapping, and refuses anything else."""
+    """Returns the items of a mapping. Refuses classes, and values without `items`."""
     if isinstance(value, type) or not hasattr(value, "items"):
         refuse(name, wanted, value)
     return list(value.items())

@@ -135,7 +135,7 @@ class _Thread:
         self._outcomes: list[Union[BaseException, None]] = [_PENDING]
 
     def start(self) -> bool:
-        """Starts the thread. Returns False if there is no memory for it, or the interpreter is shutting down."""
+        """Starts the thread. Returns False if the system refuses it, memory runs out, or the interpreter is shutting down."""
         try:
             start_new_thread(self._run, ())
         except (RuntimeError, MemoryError):
@@ -210,7 +210,7 @@ def _without_interrupts(work: Callable[[], object]) -> None:
 
 
 def in_thread(work: Callable[[], None]) -> _Thread:
-    """Starts the work in a thread, if there is memory for one. Give the result to `await_end`."""
+    """Starts the work in a thread, if one can be started. Give the result to `await_end`."""
     thread = _Thread(work)
     thread.start()
     return thread
@@ -337,7 +337,7 @@ class Run:
         self._command = [find_executable(), *self._fit_arguments(arguments)]
         self._takes_input, self._answers = takes_input, answers
         self._owner = os.getpid()
-        #: The exit code; None while the run lasts. Before the start it is 0, as if the run had ended.
+        #: The exit code; None from the start until `wait` finds that the run has ended. Before the start it is 0.
         self._exit_code: Union[int, None] = 0
         self._reaping = allocate_lock()
         #: The ends of the pipes that belong to this process.

@@ -97,7 +97,10 @@ class Image:
 
     @property
     def has_whole_facts(self) -> bool:
-        """Whether its facts have the types that `bpe image` writes, and ids that exist. A forged image may have others."""
+        """Whether its facts have the types that `bpe image` writes, and ids that exist. A forged image may have others.
+
+        May raise an error instead of returning False.
+        """
         limit = (len(self._part(_STARTS)) >> 2) - 1
 
         def are_ids(values: Any) -> bool:
@@ -142,15 +145,15 @@ def _native_module() -> Any:
 
 
 def image_at(path: str, options: Sequence[str], as_text: bool) -> Image:
-    """Returns the image of the tokenizer at a path. Without options, that is the image next to its files, if it was made from
-    them. Otherwise it is a new one."""
+    """Returns the image of the tokenizer at a path. Without options, that is the image next to its files, if there is one that
+    `_saved_image` accepts. Otherwise it is a new one."""
     saved = None if options else _saved_image(path, as_text)
     return saved or Image(Run(["image", "--quiet", "--output=-", *options, "--", path], answers=True).finish(), as_text)
 
 
 def _saved_image(directory: str, as_text: bool = False) -> Union[Image, None]:
-    """Returns the image next to the files; None if there is none, or if it is damaged, of another version or made from other
-    files."""
+    """Returns the image next to the files; None if there is none, or if it cannot be read, is damaged, is of another version or
+    was made from other files."""
     try:
         image = Image(b"".join(_chunks(os.path.join(directory, IMAGE_NAME))), as_text)
         is_usable = image.has_whole_facts and image.is_of(directory)
@@ -219,7 +222,10 @@ class Vocabulary:
         return self._tokens[self._starts[id] : self._starts[id + 1]] if 0 <= id < len(self._starts) - 1 else b""
 
     def spell(self, id: int) -> Union[str, None]:
-        """Returns the token as HF spells it; None if no token has the id."""
+        """Returns the token as HF spells it; None if no token has the id.
+
+        Raises BpeError if the tokens cannot be looked up by name.
+        """
         if self._obstacle is not None:
             raise BpeError(self._obstacle)
         token = self.bytes_of(id)

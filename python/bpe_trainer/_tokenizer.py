@@ -355,13 +355,19 @@ class Tokenizer:
         return [self.id_to_token(whole_number("ids", id)) for id in ids]
 
     def token_to_id(self, token: str) -> Union[int, None]:
-        """Returns the id of a token, spelled as in `get_vocab`; None if there is no such token."""
+        """Returns the id of a token, spelled as in `get_vocab`; None if there is no such token.
+
+        Raises BpeError if the tokens of this tokenizer cannot be looked up by name.
+        """
         if not isinstance(token, str):
             raise TypeError(f"a token must be a string, spelled as in get_vocab(), found {type(token).__name__}")
         return self._loaded().vocabulary.ids.get(token)
 
     def id_to_token(self, id: int) -> Union[str, None]:
-        """Returns the token with this id, spelled as in `get_vocab`; None if there is no such token."""
+        """Returns the token with this id, spelled as in `get_vocab`; None if there is no such token.
+
+        Raises BpeError if the tokens of this tokenizer cannot be looked up by name.
+        """
         return self._loaded().vocabulary.spell(whole_number("id", id))
 
     def token_bytes(self, id: int) -> bytes:
@@ -1044,7 +1050,7 @@ class Tokenizer:
         return Tokenizer._unpickled, self._source.pickled()
 
     def close(self) -> None:
-        """Frees its memory, as the garbage collector also does. Every later call raises BpeError."""
+        """Frees its memory, as the garbage collector also does. Every later call that needs the tokenizer raises BpeError."""
         self._is_closed = True
         self._image = None
         self.__dict__.pop("_encode", None)
