@@ -14,6 +14,9 @@
  * @module
  */
 
+import { explainOtherNames } from "./library/other-names.ts";
+import { TextTokenizer } from "./library/text-tokenizer.ts";
+
 export type { Texts } from "#corpus";
 export type { StageProgress } from "#jobs";
 export type { StreamDecoder } from "#library";
@@ -40,3 +43,6 @@ export {
   TrainedTokenizer,
   trainTokenizer,
 } from "./library/train-in-browser.ts";
+
+// Here and not next to the class, so that the playground does not contain these names.
+explainOtherNames(TextTokenizer.prototype);

@@ -25,7 +25,7 @@ export function checkAttached(name: string, array: Uint8Array | Uint16Array | Ui
   } catch {
     throw usageError(
       `${name} is a detached array: its buffer was transferred or shrunk`,
-      "make this call first, or transfer a copy: array.slice().buffer",
+      "make this call before the transfer, or transfer a copy: array.slice().buffer",
     );
   }
 }

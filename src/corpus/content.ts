@@ -82,7 +82,6 @@ function hintOf(signature: Signature, path: string, compression: Compression): M
     return "unpack it first, and name the unpacked file";
   if (remedy === undefined)
     return phrase`unpack it: ${unpacking("packer" in signature ? signature.packer : "", path)}`;
-  if (path === "-") return "write it to a file first, and name that file";
   const asText = phrase`; to read the file itself as text, use ${asOption("binary", "text")}`;
   return phrase`${remedy(path)}${messages.ifHas("binary text", asText)}`;
 }
@@ -166,17 +165,20 @@ function hasBytes(head: Uint8Array, offset: number, bytes: string): boolean {
 
 const isPlain = (bytes: string) => /^[\t\n\r\x20-\x7f]*$/.test(bytes);
 
+/** Most of these programs cannot read a pipe, so standard input has to be written to a file first. */
 const piped = (command: string) => (path: string) =>
-  phrase`extract its text: \`${command.replace("FILE", () => shell.quoted(path))}${toText}\``;
+  phrase`${path === "-" ? "write it to FILE, and " : ""}extract its text: \`${command.replace("FILE", () => fileAt(path))}${toText}\``;
+const fileAt = (path: string) => (path === "-" ? "FILE" : shell.quoted(path));
 const asRecords = () => "convert it to Parquet or JSON lines, e.g. with pyarrow or pandas";
 const addedUp = (path: string) =>
   messages.ifHas(
     "counts",
-    phrase`to use these counts, pass them with ${asOption("counts", path)}`,
+    phrase`to use these counts, ${path === "-" ? "write them to FILE, and " : ""}pass them with ${asOption("counts", fileAt(path))}`,
     "give the text that was counted",
   );
+/** Decoding takes the ending .npy as the sign of this format. */
 const decoded = (path: string) =>
-  `if it contains token ids, decode them: \`bpe decode --tokenizer PATH ${shell.quoted(path)}\``;
+  `if it contains token ids, decode them: \`bpe decode --tokenizer PATH ${path.endsWith(".npy") ? shell.quoted(path) : "COPY.npy"}\``;
 
 const zip = "PK\x03\x04";
 /** Whether the head of a zip archive lists a file whose name matches. */

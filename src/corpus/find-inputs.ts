@@ -292,7 +292,7 @@ function entriesOf(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch (error) {
-    if (files.hasReplacement(folder)) throw files.undecodableNameError(folder);
+    if (files.hasReplacement(folder)) throw files.undecodableNameError(folder, true);
     throw listErrorOf(folder, error);
   }
 }
@@ -313,7 +313,7 @@ function kindOf(entry: Dirent, path: string, isWanted: () => boolean): "file" | 
     if (!systemError.isMissing(error)) throw listErrorOf(path, error);
     if (!isWanted()) return "other";
     throw new UserError(`"${path}" is a broken link`, {
-      hint: phrase`remove it${messages.ifHas("include", phrase`, or select other files with ${asOption("include")}`)}`,
+      hint: phrase`remove the link${messages.ifHas("include", phrase`, or select other files with ${asOption("include")}`)}`,
     });
   }
 }
@@ -326,7 +326,7 @@ function refuseUndecodable(folder: string, names: ReadonlySet<string>): void {
   for (const bytes of readdirSync(folder, { encoding: "buffer" })) {
     const name = bytes.toString();
     if (names.has(name) && Buffer.compare(bytes, Buffer.from(name)) !== 0)
-      throw files.undecodableNameError(`${folder}${name}`);
+      throw files.undecodableNameError(`${folder}${name}`, true);
   }
 }
 

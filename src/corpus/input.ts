@@ -120,14 +120,14 @@ export const expectedTextBytes = (inputs: readonly Input[]) =>
 export function emptyCorpusError(inputs: readonly Input[]): UserError {
   const emptiness = ({ format, sizeBytes }: Input) =>
     format === "text" || sizeBytes === 0 ? "is empty" : "has no record with text in it";
-  const what =
-    inputs.length === 1
+  const areTexts = inputs.every(({ path, isStream }) => isStream && path === "texts");
+  const what = areTexts
+    ? "texts contains no text"
+    : inputs.length === 1
       ? `${files.nameOf(inputs[0]!.path)} ${emptiness(inputs[0]!)}`
       : `none of the ${inputs.length} inputs has text in it`;
   return new UserError(`the corpus is empty: ${what}`, {
-    hint: inputs.every(({ path, isStream }) => isStream && path === "texts")
-      ? "give a text that is not empty"
-      : "name at least one file that contains text",
+    hint: areTexts ? "give a text that is not empty" : "name at least one file that contains text",
   });
 }
 
@@ -159,8 +159,7 @@ export const sizeOfRanges = (ranges: readonly Range[]) =>
   ranges.reduce((sum, { startByte, endByte }) => sum + endByte - startByte, 0);
 
 /** Names a line or a record of an input in messages. */
-export const placeIn = (path: string, place: string) =>
-  path === "-" ? `standard input, ${place}` : `"${path}" ${place}`;
+export const placeIn = (path: string, place: string) => `${place} of ${files.nameOf(path)}`;
 
 /** How many bytes are to be read, before any decompression; null if there is a stream, because its size is unknown. */
 export const totalBytesOf = (inputs: readonly Input[], ranges: readonly Range[] = inputs.map(wholeRange)) =>

@@ -120,7 +120,7 @@ export class JsonLinesStream implements ByteStream {
   private error(what: string, now: State = this.state): UserError {
     const isNext = now === state.start || now === state.first || now === state.before;
     const record = this.recordCount + (isNext ? 1 : 0);
-    return new UserError(placeIn(this.path, `record ${record} ${what}`), {
+    return new UserError(`${placeIn(this.path, `record ${record}`)} ${what}`, {
       hint: phrase`correct the JSON: it must be one array of objects, or objects separated by white space${messages.ifHas("input-format text", phrase`; if the file is plain text, use ${asOption("input-format", "text")}`)}`,
     });
   }

@@ -188,7 +188,7 @@ export type PlannedRanges = {
 /**
  * Reads lines of plans, and checks them against the files and the options.
  *
- * @param source where the text comes from, for messages
+ * @param source where the text comes from, as messages name it
  */
 export function read(
   text: string,
@@ -210,7 +210,7 @@ export function read(
   for (const [i, json] of text.split("\n").entries()) {
     if (json.trim() === "") continue;
     const fail = (what: Message, hint?: Message): never => {
-      throw new UserError(phrase`${source}, line ${i + 1}: ${what}`, hint === undefined ? {} : { hint });
+      throw new UserError(phrase`line ${i + 1} of ${source}: ${what}`, hint === undefined ? {} : { hint });
     };
     const line = parseLine(json, fail);
     checkOptions(line, wanted, options.wholeTextsOnly !== undefined, fail);
@@ -261,7 +261,7 @@ export function read(
 export function readLines(text: string, source: string): Line[] {
   const lines = text.split("\n").flatMap((json, i) => {
     const fail = (what: Message, hint?: Message): never => {
-      throw new UserError(phrase`${source}, line ${i + 1}: ${what}`, hint === undefined ? {} : { hint });
+      throw new UserError(phrase`line ${i + 1} of ${source}: ${what}`, hint === undefined ? {} : { hint });
     };
     return json.trim() === "" ? [] : [parseLine(json, fail)];
   });
@@ -315,7 +315,7 @@ function hasTextAt(input: Input, text: string, fromByte: number): boolean {
 export const followHint =
   "give bpe encode consecutive lines of the plan in their order, for example a slice made by split --number=l/N";
 
-const wholeHint = phrase`make a new plan, with the same ${asOption("tokenizer")} as in this run: because of its prefix space or added tokens, this tokenizer must encode each text as a whole`;
+const wholeHint = phrase`make a new plan with the same ${asOption("tokenizer")}: it must encode each text as a whole because of its prefix space or added tokens`;
 
 type Fail = (what: Message, hint?: Message) => never;
 
@@ -360,7 +360,7 @@ function checkOptions(
     fail(
       line.isLinewise
         ? phrase`the plan was made to split text at line ends (${asOption("compat", "huggingface")}), but this run does not`
-        : phrase`this run splits text at line ends (${asOption("compat", "huggingface")}), but the plan was made without that`,
+        : phrase`this run splits text at line ends (${asOption("compat", "huggingface")}), but the plan was made not to`,
       hint,
     );
   }
@@ -456,7 +456,7 @@ function checkOverlaps(
     const [first, second] = [before.lineNumber, after.lineNumber].sort((a, b) => a - b);
     const endByte = Math.min(before.endByte, after.endByte);
     throw new UserError(
-      `${source}: lines ${first} and ${second} both contain bytes ${after.startByte} to ${endByte} of "${inputs[after.inputIndex]!.path}"`,
+      `lines ${first} and ${second} of ${source} both contain bytes ${after.startByte} to ${endByte} of "${inputs[after.inputIndex]!.path}"`,
       {
         hint:
           before.startByte === after.startByte && before.endByte === after.endByte

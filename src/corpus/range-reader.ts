@@ -18,14 +18,14 @@ export class TextMemory {
   /**
    * Claims `bytes`, in place of the previous claim. Returns true if other memory should be freed before these bytes are
    * allocated. Throws a UserError if the claim exceeds `bytesMax` and is at least `limitedBytes`; its message names the
-   * text with `what()`.
+   * text with `what()`, and its hint says how to need less.
    */
-  claim(bytes: number, what: () => string): boolean {
+  claim(bytes: number, what: () => string, remedy = "split long texts into smaller ones"): boolean {
     if (bytes > this.bytesMax && bytes >= limitedBytes) {
       const [needed, most] = [`${Math.ceil(bytes / 1e6)} MB`, machine.limitText(this.bytesMax)];
       throw new UserError(`${what()} needs about ${needed} of memory; the limit is ${most}`, {
         kind: "memory",
-        hint: phrase`${messages.raiseLimitOr}split long texts into smaller ones (in Parquet, write smaller pages and row groups)${messages.orFewerWorkers}`,
+        hint: phrase`${messages.raiseLimitOr}${remedy}${messages.orFewerWorkers}`,
       });
     }
     this.claimedBytes = bytes < smallBytes ? 0 : bytes;
@@ -330,7 +330,7 @@ function longPretokenError(keptBytes: number, place: string): UserError {
   return new UserError(
     `the pattern takes ${groupDigits(keptBytes)} bytes of text ${place} as one word, too long to be read`,
     {
-      hint: phrase`check that this is text; if it is, divide it into shorter documents, or train with a ${asOption("pattern")} that splits it`,
+      hint: phrase`check that this is text; if it is, divide it into shorter documents, or train with a pattern that splits it (${asOption("pattern")} or, for superwords, ${asOption("superword-pattern")})`,
     },
   );
 }

@@ -37,11 +37,14 @@ export async function saveTokenizer({ path, fingerprint, output, guard }: Saving
   }
 }
 
+const writeJson =
+  'write a tokenizer.json, with bpe convert without --copy or, in Python, with save("tokenizer.json")';
+
 const notWhole = (path: string) =>
   new UserError(`"${path}" cannot be copied: its files do not contain the whole tokenizer`, {
     hint: files.isDirectory(path)
-      ? "make a tokenizer.json with bpe convert without --copy: no file here contains the pattern or the special tokens that you gave"
-      : "name the directory that contains this file; if you gave a pattern or special tokens, make a tokenizer.json with bpe convert without --copy",
+      ? `${writeJson}: no file here contains the pattern or the special tokens that you gave`
+      : `name the directory that contains this file; if you gave a pattern or special tokens, ${writeJson}`,
   });
 
 /** Returns the paths of a tokenizer's files, by the names that loading a directory expects. */

@@ -228,9 +228,9 @@ export function checkOwnIds(
 /** Refuses options for formats that store their pattern and their special tokens. */
 export function refuseOptions(name: string, { pattern, specialTokens = [] }: tokenizers.LoadOptions): void {
   if (pattern === undefined && specialTokens.length === 0) return;
-  const given = asOption(pattern !== undefined ? "pattern" : "special-token");
+  const given = pattern === undefined ? "the special tokens" : asOption("pattern");
   throw new UserError(phrase`${given} cannot be given, because ${name} contains this setting`, {
-    hint: phrase`leave out ${given}: it is only for a vocab.json or a rank file`,
+    hint: phrase`leave out ${given}: only a vocab.json or a rank file needs this`,
     exitCode: exitCode.usage,
   });
 }

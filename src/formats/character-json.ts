@@ -248,7 +248,7 @@ function checkMerges(
     const [[token] = [""]] = [...vocab.withIds(new Set([wrong]))];
     tokenizers.refuse(
       path,
-      `merge ${rank} uses or makes ${showValue(token)}, which only replaces characters that have no token`,
+      `merge ${rank + 1} uses or makes ${showValue(token)}, which only replaces characters that have no token`,
     );
   }
 }
@@ -399,7 +399,7 @@ export function checkLateTokens(
       tokenizers.refuse(
         path,
         `the added token ${showValue(content)} is normalized, and ${why}`,
-        'newer files of such tokenizers have "normalized": false for it',
+        'use a newer file of this tokenizer, in which the token has "normalized": false',
       );
   }
 }

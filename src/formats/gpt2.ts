@@ -148,7 +148,7 @@ function readMergeLines({ path, bytes }: SourceFile): [string, string][] {
     const parts = line.replace(/\r$/, "").split(" ");
     if (parts.length !== 2)
       throw new UserError(
-        `"${path}": line ${i + 1} is ${showValue(line)}, but must be two tokens separated by a space`,
+        `line ${i + 1} of "${path}" is ${showValue(line)}, but must be two tokens separated by a space`,
         { hint: "correct this line, or copy the file again" },
       );
     merges.push([parts[0]!, parts[1]!]);

@@ -15,7 +15,7 @@ export const readLike = async (typed: string): Promise<modelSettings.Like> =>
 
 async function likeAt(path: string): Promise<modelSettings.Like> {
   const source = await tokenizerFiles.readSource(tokenizerFiles.fileOf(path));
-  const parts = source.code.read(source.files, {});
+  const parts = source.code.read(source.files, { use: "like" });
   changes.refuseCharacters(parts, phrase`used with ${asOption("like")}`, "name a byte-level tokenizer");
   return readLikeFrom(path, parts, source);
 }
@@ -41,7 +41,7 @@ export async function readLikeFrom(
     if (known.has(token as string)) return 0;
     throw new UserError(
       `"${path}": its post-processor or padding uses ${showValue(token)}, which is not among its added tokens`,
-      { hint: "add this token to added_tokens in its tokenizer.json, or name another tokenizer" },
+      { hint: "add this token to added_tokens in its tokenizer.json" },
     );
   };
   // Checks the file now, because otherwise the training would fail at its end.

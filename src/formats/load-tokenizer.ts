@@ -1,6 +1,6 @@
 import { readdirSync, readSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { files, UserError } from "#runtime";
+import { files, shell, UserError } from "#runtime";
 import { imageFile, type TokenizerParts, type tokenizers } from "#tokenizer";
 import * as formats from "./formats.ts";
 import * as idMergesNames from "./id-merges-path.ts";
@@ -132,7 +132,7 @@ function fileAt(path: string): TokenizerFile {
   const found = formats.all.findLast(({ matches }) => matches(text));
   if (found !== undefined) return isOf(found);
   for (const { matches, description, hint } of foreignKinds) {
-    if (matches(head)) throw new UserError(`"${path}" is ${description}`, { hint });
+    if (matches(head)) throw new UserError(`"${path}" is ${description}`, { hint: hint(path) });
   }
   const named = formats.all.find(({ suffix }) => suffix !== undefined && path.endsWith(suffix));
   if (named !== undefined) return isOf(named);
@@ -142,25 +142,40 @@ function fileAt(path: string): TokenizerFile {
 }
 
 /** Kinds of files that are recognized, but cannot be loaded. */
-const foreignKinds: readonly { matches: (head: Buffer) => boolean; description: string; hint: string }[] = [
+const foreignKinds: readonly {
+  readonly matches: (head: Buffer) => boolean;
+  readonly description: string;
+  readonly hint: (path: string) => string;
+}[] = [
   {
     matches: startsWithMagic("GGUF"),
     description: "a GGUF model",
-    hint: "name the tokenizer.json of the model that it was converted from",
+    hint: () => "name the tokenizer.json of the model that it was converted from",
   },
   {
     matches: startsWithMagic("minbpe v1"),
     description: "a model of minbpe",
-    hint: "name a tokenizer in the files of HF or tiktoken",
+    hint: () => "name a tokenizer.json, or a rank file of tiktoken",
   },
-  { matches: startsWithMagic("\x1f\x8b"), description: "packed with gzip", hint: "unpack it first: gzip -d" },
+  {
+    matches: startsWithMagic("\x1f\x8b"),
+    description: "compressed with gzip",
+    hint: (path) => unpackHint("gzip -d", path),
+  },
   {
     matches: startsWithMagic("\x28\xb5\x2f\xfd"),
-    description: "packed with zstd",
-    hint: "unpack it first: zstd -d",
+    description: "compressed with zstd",
+    hint: (path) => unpackHint("zstd -d", path),
   },
-  { matches: startsWithMagic("PK\x03\x04"), description: "a zip archive", hint: "unpack it first: unzip" },
+  {
+    matches: startsWithMagic("PK\x03\x04"),
+    description: "a zip archive",
+    hint: (path) => unpackHint("unzip", path),
+  },
 ];
+
+const unpackHint = (command: string, path: string) =>
+  `unpack it, and name the unpacked file: ${command} ${shell.quoted(path)}`;
 
 function startsWithMagic(magic: string): (head: Buffer) => boolean {
   return (head) => head.toString("latin1", 0, magic.length) === magic;
@@ -179,12 +194,15 @@ export type Source = TokenizerFile & {
 
 /** Reads the files of a tokenizer. With "own" they keep their names; with "usual" they get the format's usual names. */
 export async function readSource(file: TokenizerFile, naming: "own" | "usual" = "own"): Promise<Source> {
-  const { format, paths } = file;
+  const { format, path, paths } = file;
   const { names, load } = format;
-  const files = paths.map((path, i) =>
+  const missing = paths.find((each) => each !== path && !files.isFile(each));
+  if (missing !== undefined)
+    throw new UserError(`"${missing}": no such file`, { hint: `"${path}" needs this file next to it` });
+  const sources = paths.map((path, i) =>
     readFile(path, naming === "own" ? basename(path) : (names[0]?.[i] ?? imageFile.name)),
   );
-  return { ...file, files: files as unknown as SourceFiles, code: await load() };
+  return { ...file, files: sources as unknown as SourceFiles, code: await load() };
 }
 
 export const readFile = (path: string, name = basename(path)): SourceFile => ({

@@ -139,7 +139,7 @@ function flatten(value: unknown, path: string): Record<string, unknown>[] {
   const inner = step.pretokenizers;
   if (!Array.isArray(inner))
     throw new UserError(
-      `"${path}": the pretokenizers of a Sequence are ${showValue(inner)}, but must be a list`,
+      `"${path}": "pretokenizers" of a Sequence ${schema.describeMismatch(inner, "a list")}`,
       {
         hint: json.correctHint,
       },

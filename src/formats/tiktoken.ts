@@ -102,7 +102,7 @@ export function partsOf(
 ): TokenizerParts {
   const tokens = scan(bytes) ?? refuseRanks(bytes, path);
   const sources = recorded?.patternSources ?? (known && patterns[known.pattern].sources);
-  const pattern = options.pattern ?? patternOf(sources, path, options.isBase);
+  const pattern = options.pattern ?? patternOf(sources, path, options.use);
   if (pattern.name === null) checkTakesAll(pattern.sources, path);
   const normalization = recorded?.normalization ?? known?.normalization ?? null;
   const idMax = tokens.ids.length === 0 ? -1 : encodingModels.maxOf(tokens.ids);
@@ -233,7 +233,7 @@ export function refuseRanks(file: Uint8Array, path: string): never {
     const match = rankLine.exec(line);
     if (match === null)
       throw new UserError(
-        `"${path}": line ${i + 1} is ${showValue(line)}, but must be a token in base64, a space and its rank`,
+        `line ${i + 1} of "${path}" is ${showValue(line)}, but must be a token in base64, a space and its rank`,
         { hint: "correct this line, or copy the file again" },
       );
     if (match[1] !== undefined) checkId(Number(match[2]), match[1], path);
@@ -247,16 +247,19 @@ const rankLine =
 function patternOf(
   sources: readonly string[] | undefined,
   path: string,
-  isBase = false,
+  use?: tokenizers.LoadOptions["use"],
 ): compiledPatterns.ResolvedPattern {
   if (sources === undefined) {
     const pattern = asOption("pattern", "cl100k");
     throw new UserError(
       `"${path}" is a rank file of an unknown tokenizer, and rank files do not contain the pattern`,
       {
-        hint: isBase
-          ? phrase`give the pattern, e.g. ${pattern}; if the tokenizer has special tokens, extend the tokenizer.json that bpe convert makes from this file`
-          : phrase`give the pattern, e.g. ${pattern}, and each special token, e.g. ${asOption("special-token", "'<|endoftext|>=100257'")}`,
+        hint:
+          use === "like"
+            ? "name the directory that bpe convert makes from this file, its pattern and its special tokens"
+            : use === "base"
+              ? phrase`give the pattern, e.g. ${pattern}; if the tokenizer has special tokens, extend the tokenizer.json that bpe convert makes from this file`
+              : phrase`give the pattern, e.g. ${pattern}, and each special token, e.g. ${asOption("special-token", "'<|endoftext|>=100257'")}`,
         exitCode: exitCode.usage,
       },
     );

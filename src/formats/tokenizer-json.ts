@@ -576,7 +576,7 @@ function readAddedTokens(
 /** Reads an entry of `added_tokens`; `name` is its name in messages. */
 function readEntry(entry: unknown, name: string, path: string): AddedToken {
   const hint =
-    "HF's tokenizers refuses such a file, too; each added token needs id, content, single_word, lstrip, rstrip, normalized and special";
+    "give each added token id, content, single_word, lstrip, rstrip, normalized and special, as HF's tokenizers requires";
   const token = json.objectAt(entry, path, name);
   const { content } = token;
   if (typeof content !== "string")

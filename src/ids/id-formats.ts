@@ -393,7 +393,7 @@ function olmoEnds(path: string): Float64Array {
   for (const [d, row] of rows.entries()) {
     ends[d] = Number(row.split(",")[1]);
     if (row === `${d === 0 ? 0 : ends[d - 1]},${ends[d]},${d},,${d}`) continue;
-    throw new UserError(`"${path}": line ${d + 1} is ${showValue(row)}, which bpe encode would not write`, {
+    throw new UserError(`line ${d + 1} of "${path}" is ${showValue(row)}, which bpe encode would not write`, {
       hint: otherHint,
     });
   }

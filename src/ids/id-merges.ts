@@ -65,7 +65,8 @@ export function read(path: string): IdMerges {
   const right = new Int32Array(mergeCount);
   for (let k = 0; k < mergeCount; k++) {
     const [, a, b] = /^(\d{1,10}) (\d{1,10})$/.exec(lines[k + 1]!) ?? [];
-    if (!(Number(a) < size + k && Number(b) < size + k)) fail(`line ${k + 2} does not merge earlier ids`);
+    if (!(Number(a) < size + k && Number(b) < size + k))
+      fail(`its line ${k + 2} is not two ids below ${size + k}, separated by a space`);
     left[k] = Number(a);
     right[k] = Number(b);
   }

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, readSync } from "node:fs";
 import { ascii, countNoun, escapeBytes } from "#bytes";
-import { corpusInputs, inspection, type keptField, openTextStream } from "#corpus";
+import { corpusInputs, type Input, inspection, type keptField, openTextStream } from "#corpus";
 import { asOption, files, phrase, scaled, UserError } from "#runtime";
 import type { IdType } from "./id-writers.ts";
 import * as idWriters from "./id-writers.ts";
@@ -42,9 +42,12 @@ function* readNpy(fd: number, path: string): Generator<ReadIds> {
   const wantedBytes = startByte + count * itemBytes;
   const { size } = fstatSync(fd);
   if (size < wantedBytes) {
-    throw new UserError(`"${path}" is damaged: its header says ${wantedBytes} bytes, but it has ${size}`, {
-      hint: copyHint,
-    });
+    throw new UserError(
+      `"${path}" is damaged: by its header it should have ${wantedBytes} bytes, but it has ${size}`,
+      {
+        hint: copyHint,
+      },
+    );
   }
   for (const [buffer, byteCount] of windowsOf(fd, path, startByte, wantedBytes))
     yield numbersOf(buffer, byteCount, descr);
@@ -69,7 +72,8 @@ export function readNpyHead(bytes: Uint8Array, path: string): NpyLayout {
     fail("it is not an .npy file", "save the ids with numpy.save, or rename a file of bare ids to .bin");
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   const version = bytes[6]!;
-  if (version < 1 || version > 3) fail(`its .npy version is ${version}`, "versions 1 to 3 are supported");
+  if (version < 1 || version > 3)
+    fail(`its .npy version is ${version}, but must be 1, 2 or 3`, "save the ids again with numpy.save");
   const isFirst = version === 1;
   const textStart = isFirst ? 10 : 12;
   const textBytes = isFirst ? view.getUint16(8, true) : view.getUint32(8, true);
@@ -89,7 +93,7 @@ export function readNpyHead(bytes: Uint8Array, path: string): NpyLayout {
   const isTuple = /^(\d+, *(\d+(, *\d+)*,?)?)?$/.test(shape!.trim());
   const sizes = shape!.split(",").filter((part) => part.trim() !== "");
   const count = sizes.reduce((product, size) => product * Number(size), 1);
-  if (!isTuple || !Number.isSafeInteger(count)) fail(`its shape (${shorten(shape!)}) is damaged`);
+  if (!isTuple || !Number.isSafeInteger(count)) fail(`its shape (${shorten(shape!)}) is damaged`, copyHint);
   return { descr, itemBytes: Number(descr[2]), startByte: textStart + textBytes, count };
 }
 
@@ -177,8 +181,21 @@ function numbersOf(buffer: ArrayBuffer, byteCount: number, descr: string): ReadI
   return Float64Array.from(new wide(buffer, 0, byteCount >> 3), Number);
 }
 
+const decimalsHint =
+  "give ids in a file whose name ends in .npy or .bin, or as decimal numbers separated by white space";
+
+/** Inspects a file of decimal ids. Throws a UserError for a file that is not text. */
+function inputOfIds(path: string): Input {
+  const found = inspection.inspectContent(path, { inputFormat: "text" });
+  if (!("what" in found)) return found;
+  const isPacked = !/not text(:|$)/.test(found.what);
+  throw new UserError(`${files.nameOf(path)} is ${found.what}`, {
+    hint: isPacked ? found.hint : decimalsHint,
+  });
+}
+
 async function* readDecimals(path: string): AsyncGenerator<ReadIds> {
-  const input = inspection.inspectInput(path, { inputFormat: "text" });
+  const input = inputOfIds(path);
   const stream = await openTextStream(input);
   try {
     const window = new Uint8Array(windowBytes);
@@ -224,7 +241,7 @@ const showWord = (word: string) =>
 
 function notAnId(path: string, word: string): UserError {
   return new UserError(`${files.nameOf(path)}: "${showWord(word)}" is not an id`, {
-    hint: "give ids as decimal numbers separated by white space; bpe encode makes them from text",
+    hint: decimalsHint,
   });
 }
 
@@ -315,7 +332,7 @@ function findOutOfRange(ids: ReadIds, idLimit: number): number {
 }
 
 async function* readLines(path: string, sink: SequenceSink, idLimit: number) {
-  const input = inspection.inspectInput(path, { inputFormat: "text" });
+  const input = inputOfIds(path);
   const stream = await openTextStream(input);
   try {
     const window = new Uint8Array(windowBytes);
@@ -357,7 +374,10 @@ class DecimalLines {
       if (digit >= 0 && digit <= 9) {
         this.number = 10 * Math.max(this.number, 0) + digit;
         if (this.number >= this.idLimit) {
-          throw outOfRange(this.path, `on line ${this.lineNumber}`, `${this.number}…`, this.idLimit);
+          const [rest] = /^\d*/.exec(
+            latin1(bytes.subarray(pos + 1, Math.min(byteCount, pos + idLengthMax))),
+          )!;
+          throw outOfRange(this.path, `on line ${this.lineNumber}`, `${this.number}${rest}`, this.idLimit);
         }
       } else if (byte === ascii.lineFeed) {
         this.endNumber();
@@ -394,7 +414,7 @@ class DecimalLines {
 
   private notAnId(bytes: Uint8Array, pos: number): UserError {
     const [word] = /^[^\t-\r ]*/.exec(latin1(bytes.subarray(pos, pos + 40)))!;
-    const place = `${files.nameOf(this.path)}: line ${this.lineNumber}`;
+    const place = corpusInputs.placeIn(this.path, `line ${this.lineNumber}`);
     return new UserError(`${place} has "${showWord(word)}", which is not an id`, {
       hint: "write each document on a line of its own, as decimal integers separated by spaces",
     });

@@ -80,7 +80,7 @@ export type IdWriter = IdSink & { finish(): void; readonly idCount: number };
  */
 export const shorterDocuments = messages.ifHas(
   "document-end",
-  phrase`a file of plain text is one document unless a special token divides it: name that token with ${asOption("document-end")}, or write the texts as JSON lines`,
+  phrase`divide the text into shorter documents: write them as JSON lines, or put a special token between them and name it with ${asOption("document-end")}`,
   "encode the text of this document as several documents, or write the ids as .npy or .bin, which have no documents",
 );
 

@@ -25,12 +25,9 @@ export class TextCuts {
     encoding: TextEncoding,
   ) {
     if (!tokenTables.haveAllBytes(model.byteIds, tokens) || !decoder.place(text, ids, notes))
-      throw new NoCut(
-        "this text cannot be split at its tokens, because they do not contain all of its bytes",
-        {
-          hint: "use another tokenizer: this vocabulary lacks tokens for some bytes, or two tokens have the same id",
-        },
-      );
+      throw new NoCut("this text cannot be split at its tokens: they do not contain all bytes of the text", {
+        hint: "use another tokenizer: this vocabulary lacks tokens for some bytes, or two tokens have the same id",
+      });
     decoder.countIds = (start, end, limit) =>
       encoding.countIds(text.subarray(start >>> 0, end >>> 0), limit >>> 0);
   }

@@ -28,8 +28,8 @@ export function findOffsets(
 ): decoding.Spans {
   const spans = decoder.spans(bytes, ids, notes, typeof text === "string");
   if (spans === null)
-    throw new UserError("no offsets: the tokens of this text do not decode to it", {
-      hint: "encode it without offsets",
+    throw new UserError("this text has no offsets: its tokens decode to a different text", {
+      hint: "encode the text without offsets",
     });
   if (typeof text !== "string") return spans;
   const units = unitsOf(text);

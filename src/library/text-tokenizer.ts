@@ -24,7 +24,6 @@ import {
 } from "./check-arguments.ts";
 import { copyGivenIds, positionOf } from "./copy-given-ids.ts";
 import { type FetchOptions, fetchTokenizer, partsInMemory } from "./fetch-tokenizer.ts";
-import { explainOtherNames } from "./other-names.ts";
 import {
   joinEncoded,
   joinSegments,
@@ -617,8 +616,6 @@ for (const name of ["nodejs.util.inspect.custom", "Deno.customInspect"]) {
   });
 }
 
-explainOtherNames(TextTokenizer.prototype);
-
 /** @internal */
 export function readTexts(call: string, texts: readonly (string | Uint8Array)[]) {
   argument.check(`${call}: texts`, texts, arrayArgument);
@@ -632,12 +629,13 @@ export function partsOfJson(json: unknown, name = "tokenizer.json"): TokenizerPa
   const bytes =
     typedArrayClass(json) === "Uint8Array"
       ? unchangingBytes("from: json", json as Uint8Array)
-      : new TextEncoder().encode(typeof json === "string" ? json : asJson(json));
+      : new TextEncoder().encode(json === "" ? json : asJson(json));
   if (bytes.length === 0) throw new UserError("the tokenizer.json is empty");
   return partsInMemory(bytes, name);
 }
 
 function asJson(json: unknown): string {
+  if (typeof json === "string" && !/^[\w./\\:-]*$/.test(json)) return json;
   if (typeof json === "object" && json !== null && "model" in json) return JSON.stringify(json);
   throw usageError(
     `from: json ${schema.describeMismatch(json, "the content of a tokenizer.json")}`,

@@ -21,6 +21,7 @@ import {
 } from "./check-arguments.ts";
 import { engineRefusal } from "./engine-errors.ts";
 import { type FetchOptions, fetchTokenizer, isUrl } from "./fetch-tokenizer.ts";
+import { explainOtherNames } from "./other-names.ts";
 import { batchWithIdsAround, type EncodedBatch, idsAround } from "./special-ids.ts";
 import {
   type EncodeModelOptions,
@@ -201,7 +202,7 @@ export class Tokenizer extends TextTokenizer {
     const { workers = 1, signal, onProgress } = asked;
     signal?.throwIfAborted();
     checkWorkers("encodeFile", workers);
-    idWriters.checkFileName(output, `"${output}"`);
+    idWriters.checkFileName(output, `encodeFile: output "${output}"`, "end the name in .npy or .bin");
     const { path } = this.parts.description;
     stagedFile.checkOutputFile(output);
     const place = stagedFile.placeOfFile(output);
@@ -243,6 +244,8 @@ export class Tokenizer extends TextTokenizer {
     }
   }
 }
+
+explainOtherNames(TextTokenizer.prototype);
 
 const keyOfOption = (option: string) =>
   option === "special-token"

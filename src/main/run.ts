@@ -42,7 +42,7 @@ async function spellingFor(
   const spelling = isPython
     ? (await import("#options/python-spelling")).pythonSpellingFor(name)
     : messages.asTyped;
-  const takesText = readsPipe === true && !isPython;
+  const takesText = readsPipe === true && !isPython && !given.has("language");
   return Object.assign((option: messages.NamedOption) => spelling(option), {
     has: (option: string, value?: string) =>
       option === messages.standardInput ? takesText : optionTables.mayGive(option, value, options, given),

@@ -80,7 +80,7 @@ function simplerHint(splits: readonly Split[]): string {
 const countOf = ({ min, max }: Node & { readonly kind: "repeat" }) => (Number.isFinite(max) ? max : min);
 
 const takesNothingHint =
-  "a pattern must match at least one character: write + instead of *, or name a pattern (`bpe train -p help`)";
+  "let the pattern match at least one character (+ instead of *), or name a pattern (`bpe train -p help`)";
 
 /**
  * Builds automata, each for one or more consecutive splits. A split that looks far ahead, or that a plain automaton

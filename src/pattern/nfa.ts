@@ -219,7 +219,7 @@ class NfaBuilder {
   }
 }
 
-const lookBehindHint = "a look-behind may span only one character; a look-ahead may span any number";
+const lookBehindHint = "use a look-behind of one character, or a look-ahead, which may span any number";
 
 /**
  * A condition on one neighbour of a position: it is a character of the set or, if `edge` is true, the start or end of

@@ -413,7 +413,7 @@ class Parser {
   private failFlag(startPos: number): never {
     const flags = Object.keys(this.dialect.flags).map((flag) => `(?${flag}:…)`);
     const groups = ["(…)", "(?:…)", ...flags, "(?=…)", "(?!…)", "(?<=…)", "(?<!…)", "(?>…)", "(?<name>…)"];
-    this.fail("unknown kind of group", startPos, `supported are ${groups.join(", ")}`);
+    this.fail("unknown kind of group", startPos, `use one of ${groups.join(", ")}`);
   }
 
   // ---- escapes

@@ -109,9 +109,11 @@ function isLink(path: string): boolean {
 /** Whether a path has the replacement character, which decoding puts into a name that is not valid UTF-8. */
 export const hasReplacement = (path: string) => path.includes("\ufffd");
 
-export function undecodableNameError(path: string): UserError {
-  return new UserError(`"${path}": this name is not valid UTF-8`, {
-    hint: phrase`rename it${ifHas("include", phrase`, or select other files with ${asOption("include")}`)}`,
+/** @param isListed whether the file was found in a directory that the user named */
+export function undecodableNameError(path: string, isListed = false): UserError {
+  const orSelect = ifHas("include", phrase`, or select other files with ${asOption("include")}`);
+  return new UserError(`the name of "${path}" is not valid UTF-8`, {
+    hint: phrase`rename the file${isListed ? orSelect : ""}`,
   });
 }
 

@@ -60,8 +60,8 @@ function inspectOnce(place: Place): ExistingOutput {
   const more = foreign.length > 1 ? ` and ${foreign.length - 1} more` : "";
   throw refusedError(
     place,
-    `it contains files that no earlier training wrote: "${foreign[0]}"${more}`,
-    "choose a directory that is new, empty, or the result of an earlier training",
+    `it contains files that no earlier run of bpe wrote: "${foreign[0]}"${more}`,
+    "choose a directory that is new, empty, or the result of an earlier run",
   );
 }
 

@@ -68,7 +68,7 @@ const writtenTwiceError = (place: Place) =>
     hint: messages.ifHas(
       "wait",
       "choose another path for one of the outputs",
-      "choose another path for one of the outputs, or wait until the first is written",
+      "choose another path for one of the outputs, or wait until the first output is written",
     ),
   });
 

@@ -66,7 +66,7 @@ function realParentOnce(path: string): string {
   while (statOrNull(part) === null) {
     if (lstatOrNull(part)?.isSymbolicLink())
       throw new UserError(`"${part}" is a broken symbolic link`, {
-        hint: "create its target, or remove it",
+        hint: "create its target, or remove the link",
       });
     const parent = dirname(part);
     if (parent === part)

@@ -1,6 +1,6 @@
 import { type BigIntStats, fstatSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { asOption, exitCode, files, type Message, phrase, UserError } from "#runtime";
+import { exitCode, files, type Message, phrase, UserError } from "#runtime";
 import { inspectOutput } from "./existing-output.ts";
 import { isWithin, pathOf, placeOf } from "./output-place.ts";
 import * as trustedFiles from "./trusted-files.ts";
@@ -137,9 +137,7 @@ const isIn = (place: Place, read: RunInput, isOfLog = false) =>
   new MisplacedOutput(
     phrase`${nameOfRead(read)} is in ${place.name}, which this run writes`,
     isOfLog,
-    read.device === undefined
-      ? undefined
-      : phrase`choose an output outside the corpus, or select files with ${asOption("include")}`,
+    read.device === undefined ? undefined : "choose an output directory that contains no input",
   );
 
 /** Returns the present or future real path of a file. */

@@ -1,6 +1,6 @@
 import type { Text } from "#bytes";
 import { type CompiledPattern, KernelScan, type SetUpAfter } from "#pattern";
-import { type kernels, UserError } from "#runtime";
+import { type kernels, messages, phrase, UserError } from "#runtime";
 import type { TextPart } from "./text-part.ts";
 import type { TokenToFind } from "./text-sections.ts";
 import * as tokensToFind from "./tokens-to-find.ts";
@@ -74,7 +74,7 @@ export class Pretokens {
       throw new UserError(
         "the tables of the pattern and the special tokens do not fit into the memory of a thread",
         {
-          hint: "use fewer or shorter special tokens, a simpler pattern, or fewer workers",
+          hint: phrase`use fewer or shorter special tokens, or a simpler pattern${messages.orFewerWorkers}`,
         },
       );
     }

@@ -18,5 +18,5 @@ export function toOffsets({ normalization, model, tokens }: TokenizerParts): str
 /** Returns the reason why a tokenizer with offsets in bytes has none in characters; undefined if it has both. */
 export const toTrims = ({ postProcessing }: TokenizerParts): string | undefined =>
   new Set(postProcessing?.trims).size > 1
-    ? "two steps of its post-processor trim offsets in different ways; offsets in bytes are available"
+    ? "this tokenizer has no offsets in characters, but only in bytes: two steps of its post-processor trim offsets in different ways"
     : undefined;

@@ -59,8 +59,8 @@ export type SpecialTokenOption = { readonly text: string; readonly id: number | 
 export type LoadOptions = {
   readonly pattern?: compiledPatterns.ResolvedPattern | undefined;
   readonly specialTokens?: readonly SpecialTokenOption[];
-  /** Whether the tokenizer is to be extended. Then `specialTokens` cannot be given. */
-  readonly isBase?: boolean;
+  /** `base`: to be extended; then `specialTokens` cannot be given. `like`: for `--like`, without any of these options. */
+  readonly use?: "base" | "like";
   /** Whether the tokenizer was trained to put bos before every text. */
   readonly asksForBos?: () => boolean;
 };

@@ -45,7 +45,7 @@ export async function openBase(asked: AskedBase, warn: Warn) {
   const path = asked.extend;
   const renamed = asked.rename ?? {};
   const pattern = asked.pattern === undefined ? undefined : compiledPatterns.resolve(asked.pattern);
-  const loaded = await loadInWorker({ path, options: { pattern, isBase: true }, isDecoded: true });
+  const loaded = await loadInWorker({ path, options: { pattern, use: "base" }, isDecoded: true });
   for (const note of loaded.notes) warn(note);
   checkBase(loaded);
   await yieldToEventLoop();

@@ -111,10 +111,10 @@ test("mistakes are reported", () => {
   put(home, "none.txt", "");
   expect(told("high.txt", "--tokenizer", "gpt2")).toEqual([
     1,
-    'bpe: error: "high.txt": the id on line 1 is 999…, but must be from 0 to 599',
+    'bpe: error: "high.txt": the id on line 1 is 9999, but must be from 0 to 599',
   ]);
   expect(told("word.txt", "--tokenizer", "gpt2")[1]).toBe(
-    'bpe: error: "word.txt": line 1 has "x", which is not an id',
+    'bpe: error: line 1 of "word.txt" has "x", which is not an id',
   );
   expect(told("none.txt", "--tokenizer", "gpt2")).toEqual([0, ""]);
   expect(told("word.txt", "--tokenizer", "gpt2", "--document-end", "<x>")[1]).toBe(

@@ -55,15 +55,15 @@ test("parts that could not be joined are refused before they are encoded", () =>
   for (const [lines, message] of [
     [
       [second, first],
-      '"shuffled.jsonl", line 2: this is line 1 of the plan, but the line before it is line 2 of the plan',
+      'line 2 of "shuffled.jsonl": this is line 1 of the plan, but the line before it is line 2 of the plan',
     ],
     [
       [first, third],
-      '"shuffled.jsonl", line 2: this is line 3 of the plan, but the line before it is line 1 of the plan',
+      'line 2 of "shuffled.jsonl": this is line 3 of the plan, but the line before it is line 1 of the plan',
     ],
     [
       [first, second, first],
-      '"shuffled.jsonl", line 3: this is line 1 of the plan, but the line before it is line 2 of the plan',
+      'line 3 of "shuffled.jsonl": this is line 1 of the plan, but the line before it is line 2 of the plan',
     ],
   ] as const) {
     put(home, "shuffled.jsonl", lines.join("\n"));

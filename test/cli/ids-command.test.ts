@@ -303,7 +303,7 @@ describe("decoding", () => {
     const { output } = train([put(home, "few.txt", "1 2 1 2 1 2\n")], "-n", "+2");
     expect(decode(put(home, "tokens.txt", "3\n1 5\n"), output)).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("the id on line 2 is 5…, but must be from 0 to 4"),
+      stderr: expect.stringContaining("the id on line 2 is 5, but must be from 0 to 4"),
     });
     expect(bpe(["ids", "inspect", output]).stdout).toContain("4 ids  4: 1 2 1 2");
     const text = put(home, "text.txt", "some text");
@@ -327,10 +327,10 @@ describe("refusals", () => {
 
   test("invalid or too large ids, with their position", () => {
     for (const [content, message] of [
-      ["1 2\n3 x4 5\n", 'line 2 has "x4", which is not an id'],
-      ["1 -2\n", 'line 1 has "-2", which is not an id'],
-      ["1 -2", 'line 1 has "-2", which is not an id'],
-      ["1\n1048576\n", "the id on line 2 is 1048576…, but must be from 0 to 1048575"],
+      ["1 2\n3 x4 5\n", 'wrong.txt" has "x4", which is not an id'],
+      ["1 -2\n", 'wrong.txt" has "-2", which is not an id'],
+      ["1 -2", 'wrong.txt" has "-2", which is not an id'],
+      ["1\n1048576\n", "the id on line 2 is 1048576, but must be from 0 to 1048575"],
       ["\n\n", "contains no ids"],
     ] as const) {
       const wrong = train([put(home, "wrong.txt", content)], "-n", "+4");
@@ -397,7 +397,7 @@ describe("refusals", () => {
       "it contains no merges over ids",
     );
     expect(encode(good, put(home, "merges.txt", "#bpe-ids 3\n1 2\n5 1\n")).stderr).toContain(
-      "line 3 does not merge earlier ids",
+      "its line 3 is not two ids below",
     );
     expect(encode(good, put(home, "merges.txt", "#bpe-ids 3\n1 2")).stderr).toContain("cut off");
   });

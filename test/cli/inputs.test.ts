@@ -174,9 +174,9 @@ describe("records are recognized by content", () => {
     expect(done("count", "lines.json", "--input-format", "text")).toContain('{"\t');
     expect(done("count", "array.json", "--input-format", "text")).toContain('[{"\t1\n');
     const { code, stderr } = run("count", "array.json", "--text-field", "body");
-    expect([code, stderr]).toEqual([1, expect.stringContaining('"array.json" record 1: no field "body"')]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('record 1 of "array.json": no field "body"')]);
     const strict = run("count", "array.json", "--input-format", "jsonl");
-    expect(strict.stderr).toContain('"array.json" line 1: not a JSON object');
+    expect(strict.stderr).toContain('line 1 of "array.json": not a JSON object');
   });
 
   test("a stream of records is recognized by its content, like a file; of several streams the first", () => {

@@ -451,7 +451,7 @@ test("unsupported tokenizers are refused, and nothing is written", () => {
     wordpiece            | 1 | its model is "WordPiece", not BPE
     metaspace            | 1 | its pre-tokenizer is Metaspace, and its decoder ByteLevel
     config               | 1 | "config/tokenizer_config.json" contains [1], but must contain a JSON object
-    packed.gz            | 1 | "packed.gz" is packed with gzip
+    packed.gz            | 1 | "packed.gz" is compressed with gzip
     plain --format gpt2  | 1 | --format gpt2: it cannot store the added token "<mask>", which is not a plain special token
     plain --format tiktoken | 1 | --format tiktoken:
     plain -n 257         | 2 | --vocab-size is 257, but must be

@@ -216,9 +216,9 @@ describe("a text that is too long for the memory", () => {
   };
   put(home, "page.parquet", new Uint8Array(parquetWriteBuffer({ ...options, pageSize: 1 << 30 })));
   const cases = [
-    ["line.jsonl", '"line.jsonl" line 2 needs about'],
-    ["line.json.gz", '"line.json.gz" record 2 needs about'],
-    ["page.parquet", '"page.parquet": the page of row 1 needs about'],
+    ["line.jsonl", 'line 2 of "line.jsonl" needs about'],
+    ["line.json.gz", 'record 2 of "line.json.gz" needs about'],
+    ["page.parquet", 'the page of row 1 of "page.parquet" needs about'],
   ] as const;
 
   nightly("may be one word of plain text, or what a Parquet file says about itself", () => {

@@ -119,6 +119,6 @@ test("FASTA is read from a pipe, and anything else is an error", () => {
   const { code, stderr } = bpe(["count", text, "--input-format", "fasta"]);
   expect([code, stderr]).toEqual([
     1,
-    `bpe: error: "${text}" line 1: the sequence has no header; a FASTA record begins with a line >NAME\nhint: write a header line before the sequence; if the file is plain text, use --input-format text\n`,
+    `bpe: error: line 1 of "${text}": the sequence has no header; a FASTA record begins with a line >NAME\nhint: write a header line before the sequence; if the file is plain text, use --input-format text\n`,
   ]);
 });

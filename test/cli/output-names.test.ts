@@ -29,7 +29,7 @@ const before = ["corpus.txt", "dangling", "file-link", "link", "sub"];
 
 describe("the directory of train", () => {
   const refused: [string, number, string][] = [
-    ["..", 1, '".." is not replaced: it contains files that no earlier training wrote: "home" and 1 more'],
+    ["..", 1, '".." is not replaced: it contains files that no earlier run of bpe wrote: "home" and 1 more'],
     ["sub/../..", 1, "is not replaced"],
     [".", 1, '"." is not replaced: it contains files'],
     ["/", 1, '"/" is not replaced: it is a mount point'],

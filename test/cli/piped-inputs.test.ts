@@ -114,7 +114,7 @@ describe("streams and compressed files", () => {
       const stream = piped(args, Buffer.from(lines.with(150, "[]").join("\n")));
       expect([stream.code, stream.stderr]).toEqual([
         1,
-        expect.stringContaining("standard input, line 151: not a JSON"),
+        expect.stringContaining("line 151 of standard input: not a JSON"),
       ]);
     }
   });

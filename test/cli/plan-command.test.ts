@@ -122,18 +122,18 @@ describe("ranges that do not fit are refused with their line", () => {
       ["the plan was made with different special tokens", "-s", "<|pad|>"],
       ["the plan was made without --normalize NFC", "--normalize", "NFC"],
     ] as const) {
-      refused([one], `"plan.jsonl", line 1: ${message}`, ...options);
+      refused([one], `line 1 of "plan.jsonl": ${message}`, ...options);
     }
   });
 
   test("lines that bpe plan did not write", () => {
-    refused([one, '{"path": '], '"plan.jsonl", line 2: the line is not JSON');
-    refused([one, "7"], '"plan.jsonl", line 2: ');
-    refused([one, "null"], '"plan.jsonl", line 2: it is null, not an object');
-    refused([one, "[]"], '"plan.jsonl", line 2: it is [], not an object');
-    refused([one, "{}"], '"plan.jsonl", line 2: it has no "path"');
-    refused([edited({ start: "0" })], 'line 1: its "start" is "0", not a whole number');
-    refused([edited({ end: 5 })], "line 1: the line was edited after bpe plan wrote it");
+    refused([one, '{"path": '], 'line 2 of "plan.jsonl": the line is not JSON');
+    refused([one, "7"], 'line 2 of "plan.jsonl": ');
+    refused([one, "null"], 'line 2 of "plan.jsonl": it is null, not an object');
+    refused([one, "[]"], 'line 2 of "plan.jsonl": it is [], not an object');
+    refused([one, "{}"], 'line 2 of "plan.jsonl": it has no "path"');
+    refused([edited({ start: "0" })], 'line 1 of "plan.jsonl": its "start" is "0", not a whole number');
+    refused([edited({ end: 5 })], 'line 1 of "plan.jsonl": the line was edited after bpe plan wrote it');
     refused([edited({ end: 1e12 })], "is not within the file, which has");
     refused([edited({ start: -1 })], 'its "start" is -1, not a whole number from 0 to');
     refused([edited({ end: 0.5 })], 'its "end" is 0.5, not a whole number');
@@ -142,17 +142,24 @@ describe("ranges that do not fit are refused with their line", () => {
 
   test("lines with the right digest of absurd values", () => {
     const forged = (change: object) => forge(one, change);
-    refused([forged({ modifiedMs: 1e300 })], 'line 1: its "modifiedMs" is 1e+300, not a time');
-    refused([forged({ path: "a\0b" })], 'line 1: its "path" is "a\\u0000b", not a path');
-    refused([forged({ path: "x".repeat(10_000) })], `line 1: its "path" is "${"x".repeat(99)}…, not a path`);
+    refused(
+      [forged({ modifiedMs: 1e300 })],
+      'line 1 of "plan.jsonl": its "modifiedMs" is 1e+300, not a time',
+    );
+    refused([forged({ path: "a\0b" })], 'line 1 of "plan.jsonl": its "path" is "a\\u0000b", not a path');
+    refused(
+      [forged({ path: "x".repeat(10_000) })],
+      `line 1 of "plan.jsonl": its "path" is "${"x".repeat(99)}…, not a path`,
+    );
     refused([forged({ inputFormat: "csv" })], 'its "inputFormat" is "csv", none of text, jsonl');
     refused([forged({ textField: 7 })], 'its "textField" is 7, not text');
     const inside =
-      'line 1: the line says that its range begins or ends within a document, which is impossible at that place of "';
+      'line 1 of "plan.jsonl": the line says that its range begins or ends within a document, which is impossible at that place of "';
     refused([forged({ startsInside: true })], inside);
     refused([forged({ end: JSON.parse(one).sizeBytes, endsInside: true })], inside);
-    refused([forged({ inputFormat: "jsonl", textField: "text" })], "line 1: ");
-    const elsewhere = "line 1: the range begins or ends where bpe plan would not split the file";
+    refused([forged({ inputFormat: "jsonl", textField: "text" })], "line 1 of ");
+    const elsewhere =
+      'line 1 of "plan.jsonl": the range begins or ends where bpe plan would not split the file';
     refused([forged({ end: JSON.parse(one).end - 1, endsInside: false })], elsewhere);
     refused([forged({ start: 1 })], elsewhere);
     const text = readFileSync(join(home, "first.txt"));
@@ -168,23 +175,26 @@ describe("ranges that do not fit are refused with their line", () => {
     const middle = readFileSync(path).indexOf("\n") + 1;
     expect(countLines([forged({ end: middle }), forged({ start: middle })]).code).toBe(0);
     for (const end of [middle - 1, middle + 1]) {
-      refused([forged({ end })], "line 1: the range begins or ends where bpe plan would not split the file");
+      refused(
+        [forged({ end })],
+        'line 1 of "plan.jsonl": the range begins or ends where bpe plan would not split the file',
+      );
       refused(
         [forged({ start: end })],
-        "line 1: the range begins or ends where bpe plan would not split the file",
+        'line 1 of "plan.jsonl": the range begins or ends where bpe plan would not split the file',
       );
     }
     refused(
       [forged({ end: middle, endsInside: true })],
-      "line 1: the line says that its range begins or ends within a document",
+      'line 1 of "plan.jsonl": the line says that its range begins or ends within a document',
     );
   });
 
   test("overlapping ranges, under any path", () => {
-    refused([one, two, one], '"plan.jsonl": lines 1 and 3 both contain bytes 0 to');
+    refused([one, two, one], 'lines 1 and 3 of "plan.jsonl" both contain bytes 0 to');
     symlinkSync(join(home, "first.txt"), join(home, "link.txt"));
     const [linked] = plan("link.txt");
-    refused([two, linked!, one], '"plan.jsonl": lines 2 and 3 both contain');
+    refused([two, linked!, one], 'lines 2 and 3 of "plan.jsonl" both contain');
   });
 
   test("a text field other than the plan's, which is the default", () => {
@@ -198,15 +208,16 @@ describe("ranges that do not fit are refused with their line", () => {
     expect(countLines([body, one], "--text-field", "body").code).toBe(0);
     expect(countLines([text]).stdout).toBe(counts());
     expect(counts()).not.toBe(counts("--text-field", "body"));
-    const message = 'line 1: the plan was made with the text field "body", but --text-field is "text"';
+    const message =
+      'line 1 of "plan.jsonl": the plan was made with the text field "body", but --text-field is "text"';
     refused([body], message, "--text-field", "text");
     refused(
       [text, body],
-      'line 2: this line says that the text of "both.jsonl" is in the field "body", but an earlier line says "text"',
+      'line 2 of "plan.jsonl": this line says that the text of "both.jsonl" is in the field "body", but an earlier line says "text"',
     );
     const { textField, ...fields } = JSON.parse(body) as planFile.Line;
     expect(textField).toBe("body");
-    refused([JSON.stringify(fields)], "line 1: the line was edited after bpe plan wrote it");
+    refused([JSON.stringify(fields)], 'line 1 of "plan.jsonl": the line was edited after bpe plan wrote it');
   });
 
   test("files that are missing or were changed", () => {
@@ -218,11 +229,11 @@ describe("ranges that do not fit are refused with their line", () => {
     utimesSync(path, mtime, Math.floor(mtimeMs / 1000));
     expect(countLines([line]).code).toBe(0);
     utimesSync(path, mtime, Math.floor(mtimeMs / 1000) + 1);
-    refused([one, line], '"plan.jsonl", line 2: "changing.txt" was changed after the plan was made');
+    refused([one, line], 'line 2 of "plan.jsonl": "changing.txt" was changed after the plan was made');
     writeFileSync(path, "short");
-    refused([one, line], `"plan.jsonl", line 2: "changing.txt" has 5 bytes, but the plan says ${size}`);
+    refused([one, line], `line 2 of "plan.jsonl": "changing.txt" has 5 bytes, but the plan says ${size}`);
     rmSync(path);
-    refused([one, line], '"plan.jsonl", line 2: "changing.txt": no such file');
+    refused([one, line], 'line 2 of "plan.jsonl": "changing.txt": no such file');
   });
 
   test("a compressed file is one range", () => {
@@ -345,7 +356,7 @@ test("the plan by which the words of a tokenizer were counted is also the plan f
   expect(planAll("-p", "o200k", "-s", special)).toEqual(planAll("--tokenizer", "tokenizer"));
   put(home, "other.jsonl", planAll("-s", special)[0]!);
   const { code, stderr } = runPlain("encode", "--ranges", "other.jsonl", "--tokenizer", "tokenizer");
-  expect(stderr).toContain('"other.jsonl", line 1: the plan was made with a different pattern');
+  expect(stderr).toContain('line 1 of "other.jsonl": the plan was made with a different pattern');
   expect(code).toBe(1);
   const asText = planAll("--tokenizer", "tokenizer", "--special-tokens-as-text");
   put(home, "as-text.jsonl", asText.join("\n"));
@@ -373,6 +384,6 @@ test("a tokenizer whose texts cannot be cut gets whole texts, and records in par
   expect(read("two.bin").equals(read("whole.bin"))).toBe(true);
   put(home, "cut.jsonl", planAll("--tokenizer", "tokenizer")[0]!);
   const { code, stderr } = runPlain("encode", "--ranges", "cut.jsonl", "--tokenizer", "strips.json");
-  expect(stderr).toContain('"cut.jsonl", line 1: the range is a part of a text');
+  expect(stderr).toContain('line 1 of "cut.jsonl": the range is a part of a text');
   expect(code).toBe(1);
 });

@@ -179,7 +179,7 @@ describe("bpe tokens", () => {
       [
         ["texts/a.txt", "--special-token", "x"],
         2,
-        "--special-token cannot be given, because tokenizer.json contains this setting",
+        "the special tokens cannot be given, because tokenizer.json contains this setting",
       ],
     ] as const) {
       const found = run([...args]);

@@ -224,7 +224,7 @@ describe("files of the trainers' formats, with their documents,", () => {
     refused(
       "m-olmo.npy",
       "never",
-      '"m-olmo.csv.gz": line 1 is "0,5,0,source,0", which bpe encode would not write',
+      'line 1 of "m-olmo.csv.gz" is "0,5,0,source,0", which bpe encode would not write',
     );
     damage("m-parquet.parquet", (bytes) =>
       Buffer.from(bytes.toString("latin1").replace("\x03bpe", "\x03BPE"), "latin1"),
@@ -246,7 +246,7 @@ describe("refusals, which write nothing", () => {
     other special tokens | ids.npy --from cs336 --to fewer | their added tokens differ
     tokens in another order | ids.npy --from cs336 --to pruned | "pruned/tokenizer.json" is not a truncated form of "cs336/tokenizer.json": its merge
     the larger for the smaller | ids.npy --from cs336-cut/300 --to cs336 | only one of the two tokenizers has the merge
-    give the tokenizer that the ids were made with | wrong.txt --from cs336 --to cs336-cut/300 | is 700…, but must be from 0 to 699
+    give the tokenizer that the ids were made with | wrong.txt --from cs336 --to cs336-cut/300 | is 700, but must be from 0 to 699
     a file that is not a tokenizer | ids.npy --from cs336 --to ids.npy | is not a tokenizer of a known kind
     a damaged file | odd.bin --from cs336 --to cs336-cut/300 | not a multiple of 2, the size of a uint16 id
   `);

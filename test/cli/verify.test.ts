@@ -410,7 +410,7 @@ describe("an input that changed is named", () => {
       () => verify(directory),
     );
     expect(code).toBe(1);
-    expect(messages[0]).toMatch(/^training fails now: "lines\.jsonl" line 1/);
+    expect(messages[0]).toMatch(/^training fails now: line 1 of "lines\.jsonl"/);
   });
 
   test("word counts, and the files of a base", () => {

@@ -45,7 +45,7 @@ test("files other than tokenizers are refused with a message", async () => {
   const told = async (content: string) =>
     job.compare({ file: new Blob([content]), name: "a.txt", pattern: "gpt2", text: Buffer.from(text) });
   expect(await told("plain text")).toEqual({
-    refusal: expect.stringContaining('line 1 is "plain text", but must be a token in base64'),
+    refusal: expect.stringContaining('is "plain text", but must be a token in base64'),
   });
   expect(await told("{}")).toEqual({ refusal: expect.any(String) });
   const lowercase = {

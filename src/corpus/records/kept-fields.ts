@@ -78,9 +78,9 @@ export class Columns {
     const { name } = this.fields[k]!;
     const shown = typeof value === "string" ? JSON.stringify(value.slice(0, 40)) : String(value);
     throw new UserError(
-      phrase`${asOption("keep-field", `"${name}"`)}: ${shown} does not fit its column of ${kindNames[kind]}`,
+      phrase`${asOption("keep-field", `"${name}"`)}: the value ${shown} does not fit into a column of ${kindNames[kind]}`,
       {
-        hint: `state a type for all values, because the first value decides it otherwise: ${name}:text accepts every value, ${name}:double every number`,
+        hint: `state the type of the column, which the first value decides otherwise: ${name}:text accepts every value, ${name}:double every number`,
       },
     );
   }

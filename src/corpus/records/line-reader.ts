@@ -129,8 +129,7 @@ function recordTooLong(keptBytes: number, place: string, { tooLongHint }: Record
 }
 
 class JsonLines implements RecordLines {
-  readonly tooLongHint =
-    "write each JSON object on a line of its own, and divide a text that is longer among several objects";
+  readonly tooLongHint: string;
   private readonly cursor: LineCursor;
   private readonly field: FieldName;
 
@@ -139,6 +138,7 @@ class JsonLines implements RecordLines {
     private readonly keptFields: readonly keptField.Field[] = [],
     private readonly unit: "line" | "record" = "line",
   ) {
+    this.tooLongHint = `${unit === "line" ? "write each JSON object on a line of its own, and " : ""}split a text that is too long into several objects`;
     this.field = fieldName(textField);
     this.cursor = lineCursor(keptFields.map(({ name }) => fieldName(name)));
   }
@@ -158,7 +158,7 @@ class JsonLines implements RecordLines {
       lineCount,
       fault: {
         what: faultText(cursor.fault, this.textField),
-        ...faultHint(cursor.fault, this.unit, () => lineBefore(text.bytes, cursor.pos)),
+        ...faultHint(cursor.fault, this.unit, this.textField, () => lineBefore(text.bytes, cursor.pos)),
       },
     };
   }
@@ -248,7 +248,12 @@ const lineBefore = (bytes: Uint8Array, end: number) =>
   bytes.subarray(end < 2 ? 0 : bytes.lastIndexOf(ascii.lineFeed, end - 2) + 1, end);
 
 /** Returns the hint for a fault. `line` returns the line with the fault; it is called only if the hint needs it. */
-function faultHint(fault: number, unit: string, line: () => Uint8Array): { hint?: Message } {
+function faultHint(
+  fault: number,
+  unit: string,
+  textField: string,
+  line: () => Uint8Array,
+): { hint?: Message } {
   if (fault === lineFault.fieldMissing || fault === lineFault.fieldNotString) {
     const fields = textFields(line());
     const asText = asOption("input-format", "text");
@@ -260,7 +265,11 @@ function faultHint(fault: number, unit: string, line: () => Uint8Array): { hint?
           : messages.ifHas(
               "input-format",
               phrase`use ${named} to name the field that contains the text ${listed}, or correct this record${ifText(phrase`; to read JSON as plain text, use ${asText}`)}`,
-              phrase`make a plan with a ${named} that names the field with the text ${listed}, or correct this record first`,
+              messages.ifHas(
+                "ranges",
+                phrase`make a plan with a ${named} that names the field with the text ${listed}, or correct this record first`,
+                phrase`correct this record: its field "${textField}" must be a string that contains the text ${listed}`,
+              ),
             ),
     };
   }
@@ -656,20 +665,23 @@ function isBlankLine(bytes: Uint8Array, start: number): boolean {
   return bytes[pos] === ascii.lineFeed;
 }
 
-const readAsText = messages.ifHas(
+const orReadAsText = messages.ifHas(
   "input-format text",
-  phrase`use ${asOption("input-format", "text")}`,
-  phrase`make a plan with ${asOption("input-format", "text")}`,
+  phrase`; if the file is plain text, use ${asOption("input-format", "text")}`,
+  messages.ifHas(
+    "ranges",
+    phrase`; if the file is plain text, make a plan with ${asOption("input-format", "text")}`,
+  ),
 );
 
 const faultOf = (byte: number) => ({
   what: `byte 0x${byte.toString(16).padStart(2, "0")} is not a letter of a sequence`,
-  hint: phrase`correct the sequence; if the file is plain text, ${readAsText}`,
+  hint: phrase`correct the sequence${orReadAsText}`,
 });
 
 const noHeader = {
   what: "the sequence has no header; a FASTA record begins with a line >NAME",
-  hint: phrase`write a header line before the sequence; if the file is plain text, ${readAsText}`,
+  hint: phrase`write a header line before the sequence${orReadAsText}`,
 };
 
 const comment = {

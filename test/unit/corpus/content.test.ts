@@ -175,7 +175,9 @@ test("a hint offers a remedy, and --binary text overrides the check", () => {
   expect(hintOf("\xff\xfea\0", "my a")).toBe("convert it: iconv -f UTF-16 -t UTF-8 'my a' > text.txt");
   const unpacked = "convert it: gzip -dc a.gz | iconv -f UTF-16 -t UTF-8 > text.txt";
   expect(hintOf("\xff\xfea\0", "a.gz", "gzip")).toBe(unpacked);
-  expect(hintOf("PK\x03\x04", "-")).toBe("write it to a file first, and name that file");
+  expect(hintOf("PK\x03\x04", "-")).toBe(
+    "write it to FILE, and extract its text: `unzip -p FILE | bpe … -`; to read the file itself as text, use --binary text",
+  );
   expect(hintOf("bpecount\0", "a.gz", "gzip")).toBe("unpack it first, and name the unpacked file");
   expect(hintOf("bpecount\0", "a")).toStartWith("to use these counts, pass them with --counts a; ");
   expect(hintOf(headOfTar("\0"), "a.tgz", "gzip")).toContain("tar -xOf a.tgz | bpe … -");

@@ -55,7 +55,7 @@ test("memory for a page, a dictionary or a line is claimed before it is allocate
   const cases: [path: string, name: string, leastBytes: number][] = [
     [
       parquet("plain.parquet", ["a", long], { codec: "ZSTD", encoding: "PLAIN" }),
-      'plain.parquet": the page of row 1',
+      'the page of row 1 of "',
       sizeBytes,
     ],
     [
@@ -63,12 +63,12 @@ test("memory for a page, a dictionary or a line is claimed before it is allocate
         codec: "ZSTD",
         encoding: "DELTA_BYTE_ARRAY",
       }),
-      'delta.parquet": the page of row 1',
+      'the page of row 1 of "',
       sizeBytes,
     ],
     [
       put(directory, "a.jsonl", `{"text":"a"}\n${JSON.stringify({ text: long })}\n`),
-      'a.jsonl" line 2',
+      'line 2 of "',
       sizeBytes,
     ],
   ];

@@ -105,7 +105,7 @@ test("errors around the records are reported with the number of the record", asy
   ];
   for (const [json, message] of cases) {
     for (const stepBytes of [1, 3, 100])
-      expect(await linesOf(json, stepBytes)).toContain(`"corpus" ${message}`);
+      expect(await linesOf(json, stepBytes)).toContain(message.replace(/^record \d+/, `$& of "corpus"`));
   }
   expect(await linesOf("")).toEqual([""]);
   expect(objectsOf(await linesOf(" [ ] \n"))).toEqual([]);

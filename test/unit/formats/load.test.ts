@@ -86,7 +86,7 @@ describe("a file of ranks", () => {
       expect([line, rankFiles.scan(Buffer.from(line))]).toEqual([line, null]);
       const what = line.includes("16777216")
         ? " is 16777216, but must be below 16777216"
-        : /: line 2 is ".*", but must be a token in base64, a space and its rank/s;
+        : /^line 2 of ".*" is ".*", but must be a token in base64, a space and its rank/s;
       const path = put(scratch(), "x", `${rankLines[0]}\n${line}`);
       await expect(Tokenizer.load(path, { pattern: "gpt2" })).rejects.toThrow(what);
     }
@@ -100,7 +100,10 @@ describe("a file of ranks", () => {
       const change = ["", "=", " ", "\r", "\n", "9", "A", "\xff"][random(8)]!;
       const bytes = Buffer.from(lines.slice(0, at) + change + lines.slice(at + random(3)), "latin1");
       const isScanned = rankFiles.scan(bytes) !== null;
-      if (!isScanned) expect(errorOf(() => rankFiles.refuseRanks(bytes, "x")).message).toMatch(/^"x": /);
+      if (!isScanned)
+        expect(errorOf(() => rankFiles.refuseRanks(bytes, "x")).message).toMatch(
+          /^"x": |^line \d+ of "x" is /,
+        );
     }
   });
 
@@ -242,7 +245,7 @@ describe("files without a tokenizer that can be loaded are refused, and the erro
     [sentencePiece, "is not supported: it is a SentencePiece model of the type Unigram"],
     [Buffer.from("GGUF\x03\0\0\0"), "is a GGUF model"],
     [Buffer.from("minbpe v1\n\n0\n"), "is a model of minbpe"],
-    [Bun.gzipSync("{}"), "is packed with gzip"],
+    [Bun.gzipSync("{}"), "is compressed with gzip"],
     [Buffer.from("PK\x03\x04"), "is a zip archive"],
     [Buffer.from("hello"), "is not a tokenizer of a known kind"],
     [Buffer.alloc(0), "is not a tokenizer of a known kind"],
@@ -262,7 +265,7 @@ describe("files without a tokenizer that can be loaded are refused, and the erro
     const load = (name: string, content: string) => Tokenizer.load(put(scratch(), name, content));
     await expect(load("x.json", "[1")).rejects.toThrow("is not JSON");
     await expect(load("x.tiktoken", "hello\n")).rejects.toThrow(
-      'line 1 is "hello", but must be a token in base64',
+      'x.tiktoken" is "hello", but must be a token in base64',
     );
   });
 });

@@ -43,7 +43,7 @@ test("a version that numpy does not have is refused", () => {
     const head = headWith("(7,)", (bytes) => {
       bytes[6] = version;
     });
-    expect(problemOf(head)).toBe(`"x.npy": its .npy version is ${version}`);
+    expect(problemOf(head)).toBe(`"x.npy": its .npy version is ${version}, but must be 1, 2 or 3`);
   }
 });
 

@@ -93,7 +93,7 @@ test("a post-processor that trims in two ways is refused for strings, but has of
   const processors = [trimming(true), trimming(false)];
   const tokenizer = TextTokenizer.from({ ...base, post_processor: { type: "Sequence", processors } });
   expect(errorOf(() => tokenizer.encodeWithOffsets("a b")).message).toContain(
-    "offsets in bytes are available",
+    "this tokenizer has no offsets in characters, but only in bytes",
   );
   expect([...tokenizer.encodeWithOffsets(Buffer.from("a b")).ends].at(-1)).toBe(3);
 });

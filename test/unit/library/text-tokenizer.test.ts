@@ -563,8 +563,8 @@ test("a tokenizer.json is fetched by its URL, and errors name the URL and the re
 test("names of other packages lead to ours", () => {
   const hintOf = (name: string) =>
     errorOf(() => (tokenizer as unknown as Record<string, () => void>)[name]!()).hint;
-  expect(hintOf("encodeOrdinary")).toBe("encode(text, { specialTokensAsText: true }) does that");
-  expect(hintOf("countTokens")).toBe("count(text) does that");
+  expect(hintOf("encodeOrdinary")).toBe("call encode(text, { specialTokensAsText: true })");
+  expect(hintOf("countTokens")).toBe("call count(text)");
   expect(hintOf("isWithinTokenLimit")).toContain("count(text, { limit: n }) <= n");
   expect(hintOf("getVocab")).toContain("tokenToId(token)");
 });

@@ -192,7 +192,7 @@ describe("decode", () => {
   test("damaged files are named", () => {
     const npy = readFileSync(join(home, "ids1.npy"));
     const cases = [
-      ["cut.npy", npy.subarray(0, npy.length - 1), "is damaged: its header says"],
+      ["cut.npy", npy.subarray(0, npy.length - 1), "is damaged: by its header it should have"],
       ["odd.bin", Buffer.of(1, 2, 3), "has 3 bytes, not a multiple of 2, the size of a uint16 id"],
       [
         "float.npy",
@@ -312,7 +312,7 @@ test("a worker's read error is reported like the main thread's", () => {
     expect([run.exitCode, existsSync(output)]).toEqual([1, false]);
     return run.stderr.toString();
   });
-  expect(said[0]).toStartWith("bpe: error: standard input, line 2: not valid JSON\n");
+  expect(said[0]).toStartWith("bpe: error: line 2 of standard input: not valid JSON\n");
   expect(said[1]).toBe(said[0]!);
 });
 

@@ -31,7 +31,7 @@ export class OffsetFinder {
   find(text: Uint8Array, ids: ArrayLike<number>, notes: TextNotes, unit: OffsetUnit): Offsets {
     const noted = readNotes(notes);
     const all = tokenStarts(this.parts.tokens, ids, noted, text.length);
-    if (all === null) throw new UserError("no offsets: the tokens of this text do not decode to it");
+    if (all === null) throw new UserError("this text has no offsets: its tokens decode to a different text");
     const [starts, ends] = [all.slice(0, -1), all.slice(1)];
     if (unit === "bytes") return { starts, ends };
     const obstacle = obstacles.toTrims(this.parts);

@@ -11,9 +11,11 @@ import {
   listNames,
   pageAt,
   pageMemoryBytes,
+  pageName,
   placeOf,
   readAsParquet,
   readMetadata,
+  smallerPages,
   valueCountOf,
 } from "./plan-pages.ts";
 
@@ -104,7 +106,7 @@ export class KeptColumnReader {
       const isDictionary = header.type === "DICTIONARY_PAGE";
       if (!isDictionary && (count === 0 || row >= place.nextRow)) continue;
       const sizeBytes = pageMemoryBytes(pageEnd - dataByte, codec, header.uncompressed_page_size);
-      this.memory.claim(sizeBytes + valueBytes * count, () => `"${this.path}": the page of row ${row + 1}`);
+      this.memory.claim(sizeBytes + valueBytes * count, () => pageName(this.path, row), smallerPages);
       const bytes = readFully(source, dataByte, pageEnd);
       const reader = { view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), offset: 0 };
       const { data } = readPage(reader, header, decoder, place.dictionary as never, undefined, 0);
@@ -140,7 +142,7 @@ function columnsOf(source: FileSource, fields: readonly keptField.Field[], memor
         : phrase`in ${asOption("keep-field")}, name only columns of text, numbers or booleans; this file has these: ${listNames(names)}`;
     if (second !== undefined)
       throw new UserError(`"${path}" has several columns named "${name}"`, {
-        hint: phrase`leave "${name}" out of ${asOption("keep-field")}, or give each column of the file a name of its own`,
+        hint: phrase`leave "${name}" out of ${asOption("keep-field")}, or rename all but one of these columns`,
       });
     if (column === undefined) throw new UserError(`"${path}" has no column "${name}"`, { hint });
     if (!isKeepable(column.element))

@@ -15,9 +15,11 @@ import {
   type PageGroup,
   pageAt,
   pageMemoryBytes,
+  pageName,
   readAsParquet,
   readRowsAsParquet,
   rowError,
+  smallerPages,
   valueCountOf,
 } from "./plan-pages.ts";
 
@@ -50,7 +52,7 @@ export class ParquetReader {
     if (keptFields.length > 0 && this.keptColumns?.path !== path)
       this.keptColumns = new KeptColumnReader(source, keptFields, this.memory);
     let row = group.firstRow;
-    const nameText = () => `"${path}": the page of row ${row + 1}`;
+    const nameText = () => pageName(path, row);
     const dictionaryPage =
       group.dictionaryByte < 0 ? undefined : pageAt(source, group.dictionaryByte, group.chunkEndByte);
     const dictionaryBytes = dictionaryPage === undefined ? 0 : memoryOfPage(dictionaryPage, group);
@@ -95,7 +97,7 @@ export class ParquetReader {
    * memory first. In that case the batch, which has been processed, is emptied.
    */
   private claim(bytes: number, nameText: () => string): boolean {
-    const needsRoom = this.memory.claim(bytes, nameText);
+    const needsRoom = this.memory.claim(bytes, nameText, smallerPages);
     if (needsRoom) this.batch.restart(0);
     return needsRoom;
   }

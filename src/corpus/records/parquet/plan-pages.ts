@@ -90,7 +90,11 @@ export function readMetadata(source: FileSource, memory: TextMemory): ReturnType
       hint: messages.ifHas(
         "input-format",
         phrase`copy or write the file again or, if it has another format than Parquet, state its format: ${asOption("input-format", "jsonl")}, json${messages.ifHas("input-format text", ", fasta or text", " or fasta")}`,
-        "copy or write the file again or, if it has another format than Parquet, rename it: .parquet is only for Parquet",
+        messages.ifHas(
+          "ranges",
+          phrase`copy or write the file again, or state its format with ${asOption("input-format")}, and make a new plan`,
+          "copy or write the file again or, if it has another format than Parquet, rename it: .parquet is only for Parquet",
+        ),
       ),
     });
   if (sizeBytes < magic.length + tailBytes) throw cutOff(path);
@@ -104,7 +108,11 @@ export function readMetadata(source: FileSource, memory: TextMemory): ReturnType
       `its metadata claims to have ${metadataBytes} bytes, but the file has ${sizeBytes}`,
     );
   }
-  memory.claim(memoryPerMetadataByte * metadataBytes, () => `the metadata of "${path}"`);
+  memory.claim(
+    memoryPerMetadataByte * metadataBytes,
+    () => `the metadata of "${path}"`,
+    "write the file with fewer row groups and columns",
+  );
   return parquetMetadata(readFully(source, sizeBytes - tailBytes - metadataBytes, sizeBytes), {
     geoparquet: false,
     // Texts in statistics are not decoded, because they are not used.
@@ -139,17 +147,17 @@ function checkColumn(path: string, columns: readonly SchemaElement[], name: stri
   const names = columns.filter(isText).map((element) => element.name);
   if (second !== undefined) {
     throw new UserError(`"${path}" has several columns named "${name}"`, {
-      hint: phrase`rewrite the file so that each column has a name of its own, and give the name of the column with the text: ${asOption("text-field")}`,
+      hint: "rename the columns, so that only the column with the text has this name",
     });
   }
   if (column === undefined) {
     throw new UserError(`"${path}" has no column "${name}"`, {
-      hint: useTextField(names),
+      hint: useTextField(names, name),
     });
   }
   if (!isText(column)) {
     throw new UserError(`"${path}": column "${name}" contains ${describeContent(column)}, not text`, {
-      hint: useTextField(names),
+      hint: useTextField(names, name),
     });
   }
   return column.repetition_type !== "REQUIRED";
@@ -177,15 +185,22 @@ function isText(column: SchemaElement): boolean {
   );
 }
 
-/** Says how to name a column of text. `names` are the names of the file's columns of text. */
-function useTextField(names: readonly string[]): Message {
+/**
+ * Says how to name a column of text. `names` are the names of the file's columns of text; `wanted` is the name of the
+ * column that was sought.
+ */
+function useTextField(names: readonly string[], wanted: string): Message {
   if (names.length === 0)
     return "leave this file out, or write the text into a column: it has no column of text";
   const listed = `columns of text: ${listNames(names)}`;
   return messages.ifHas(
     "input-format",
     phrase`use ${asOption("text-field")} to name the column that contains the text (${listed})`,
-    phrase`make a plan with a ${asOption("text-field")} that names the column with the text (${listed})`,
+    messages.ifHas(
+      "ranges",
+      phrase`make a plan with a ${asOption("text-field")} that names the column with the text (${listed})`,
+      `give the column that contains the text the name "${wanted}" (${listed})`,
+    ),
   );
 }
 
@@ -383,6 +398,11 @@ const shownMax = 20;
 /** Returns the error for a row. In messages, rows count from 1, as lines do. */
 export const rowError = (path: string, row: number, what: string, hint: string) =>
   new UserError(`row ${row + 1} of "${path}": ${what}`, { hint });
+
+/** Names the page that contains a row, in messages about memory. */
+export const pageName = (path: string, row: number) => `the page of row ${row + 1} of "${path}"`;
+/** The remedy for a page that needs too much memory. */
+export const smallerPages = "write the file with smaller pages and shorter texts";
 
 /** A page in the file: its header, and the bounds [dataByte, endByte) of its compressed bytes. */
 export type Page = { readonly header: PageHeader; readonly dataByte: number; readonly endByte: number };

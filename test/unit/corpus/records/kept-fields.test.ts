@@ -175,21 +175,25 @@ describe("kept fields", () => {
   });
 
   test("that do not fit into a column are refused", async () => {
-    expect(await refusal(['{"text":"a"}'], id)).toBe('a.jsonl line 1: no field "id"');
+    expect(await refusal(['{"text":"a"}'], id)).toBe('line 1 of a.jsonl: no field "id"');
     expect(await refusal(['{"text":"a","id":"\\ud800"}'], id)).toMatch(
-      /^a\.jsonl line 1: the field "id" has half of a surrogate pair/,
+      /^line 1 of a\.jsonl: the field "id" has half of a surrogate pair/,
     );
     const pairs = [
-      ["1", '"x"', '"x" does not fit its column of 64-bit integers'],
-      ['"x"', "1", "1 does not fit its column of text"],
-      ["1", "1.5", "1.5 does not fit its column of 64-bit integers"],
-      ["null", "9223372036854775808", "9223372036854775808 does not fit its column of 64-bit integers"],
+      ["1", '"x"', 'the value "x" does not fit into a column of 64-bit integers'],
+      ['"x"', "1", "the value 1 does not fit into a column of text"],
+      ["1", "1.5", "the value 1.5 does not fit into a column of 64-bit integers"],
+      [
+        "null",
+        "9223372036854775808",
+        "the value 9223372036854775808 does not fit into a column of 64-bit integers",
+      ],
       [
         "0.5",
         "9007199254740993",
-        "9007199254740993 does not fit its column of 64-bit floating-point numbers",
+        "the value 9007199254740993 does not fit into a column of 64-bit floating-point numbers",
       ],
-      ["true", "0", "0 does not fit its column of booleans"],
+      ["true", "0", "the value 0 does not fit into a column of booleans"],
     ] as const;
     for (const [first, second, message] of pairs) {
       const lines = [first, second].map((id) => `{"text":"a","id":${id}}`);
@@ -233,6 +237,6 @@ describe("kept fields", () => {
       expect(columnsOf(join(home, `kept_0000${n}.parquet`))[1]).toBe("id BYTE_ARRAY OPTIONAL");
     put(home, "a.jsonl", lines.join("").replace('"x"', "5"));
     const { message } = await refusalOf(encode([path], join(home, "other"), id, { shardSize: 1 }));
-    expect(message).toBe('--keep-field "id": 5 does not fit its column of text');
+    expect(message).toBe('--keep-field "id": the value 5 does not fit into a column of text');
   });
 });

@@ -266,11 +266,11 @@ describe("a wrong line is named with its number and the reason", () => {
       const content = [Buffer.from(`${good}\n${good}`), Buffer.from(line), Buffer.from(`\n${good}`)];
       const path = put(directory, "wrong.jsonl", Buffer.concat(content));
       for (const windowBytes of [1, 20, 40, 1000]) {
-        expect(() => textsOf(path, windowBytes)).toThrow(`"${path}" line 4: ${what}`);
-        expect(() => textsOf(path, windowBytes, good.length)).toThrow(`"${path}" line 4: ${what}`);
+        expect(() => textsOf(path, windowBytes)).toThrow(`line 4 of "${path}": ${what}`);
+        expect(() => textsOf(path, windowBytes, good.length)).toThrow(`line 4 of "${path}": ${what}`);
       }
       const last = put(directory, "wrong-last.jsonl", Buffer.concat(content.slice(0, 2)));
-      expect(() => textsOf(last)).toThrow(`"${last}" line 4: ${what}`);
+      expect(() => textsOf(last)).toThrow(`line 4 of "${last}": ${what}`);
     });
   }
 
@@ -281,14 +281,14 @@ describe("a wrong line is named with its number and the reason", () => {
       { cutting: cuttings.plain(gpt2), inputs, workerCount: 2, rangeSizeBytes: 5000 },
       () => {},
     );
-    await expect(counting).rejects.toThrow('line 10001: the field "text" is not a string');
+    await expect(counting).rejects.toThrow(/line 10001 of ".*": the field "text" is not a string/);
   });
 
   test("noise ends in an error, never in a crash", () => {
     const random = randomNumbers(7);
     for (let run = 0; run < 20; run++) {
       const noise = Uint8Array.from({ length: 50_000 }, () => random(256));
-      expect(() => textsOf(put(directory, "noise.jsonl", noise))).toThrow(/line \d+: not valid/);
+      expect(() => textsOf(put(directory, "noise.jsonl", noise))).toThrow(/line \d+ of ".*": not valid/);
     }
   });
 
@@ -305,7 +305,7 @@ describe("a wrong line is named with its number and the reason", () => {
       const path = put(directory, "wrong.fa", text);
       for (const windowBytes of [1, 7, 1000]) {
         expect(() => textsOf(path, windowBytes, 0, { inputFormat: "fasta" })).toThrow(
-          `"${path}" line ${line}: ${what}`,
+          `line ${line} of "${path}": ${what}`,
         );
       }
     }
