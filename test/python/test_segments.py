@@ -57,8 +57,8 @@ class Segmented(unittest.TestCase):
             added = made.get_added_tokens_decoder().values()
             content = made.to_str()
             learned = {text for pair in json.loads(content)["model"]["merges"] for text in (*pair, "".join(pair))}
-            # The test replaces added tokens by masks, so it needs tokenizers whose added tokens are found whatever is
-            # next to them.
+            # The tests replace added tokens by masks. So these tokens must be special, must be found whatever is next to
+            # them, and must not be learned tokens, too.
             if all(token.special and not token.single_word and token.content not in learned for token in added):
                 yield content
         texts = [*made_texts(60), *MARKS, *(made_text(draw) for _ in range(60))]
