@@ -74,7 +74,10 @@ export function shorten(message: string): string {
 export const usageError = (message: Message, hint?: Message) =>
   new UserError(message, { hint, exitCode: exitCode.usage });
 
-/** @internal Returns the UserError to show if the system refused an allocation; undefined for any other error. */
+/**
+ * @internal Returns the UserError to show if an allocation failed or a worker could not be started; undefined for any
+ * other error.
+ */
 export function outOfMemory(error: unknown): UserError | undefined {
   if (!(error instanceof Error) || error instanceof UserError) return undefined;
   const isRefused =
