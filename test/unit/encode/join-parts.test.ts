@@ -220,7 +220,7 @@ describe("parts of a plan", () => {
     put(home, "plan.jsonl", [...lines.slice(0, 2), lines[1], ...lines.slice(2)].join(""));
     expect(await refusal(all)).toBe('"plan.jsonl" is not a complete plan: line 2 is repeated');
     put(home, "plan.jsonl", lines.slice(0, 5).join(""));
-    expect(await refusal(pathsOf(0, 1))).toStartWith('"plan.jsonl" does not contain all of "');
+    expect(await refusal(pathsOf(0, 1))).toStartWith('"plan.jsonl" does not contain all ranges of "');
     expect(filesIn(home, "joined")).toEqual([]);
   });
 
