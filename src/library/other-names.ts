@@ -4,7 +4,7 @@ const sameWay = (names: readonly string[], way: string) =>
   Object.fromEntries(names.map((name) => [name, way]));
 
 const byTransformers = "use AutoTokenizer of transformers.js, which reads the files of a saved directory";
-/** Methods of other packages' tokenizers, and what to call here instead. */
+/** Methods of other packages' tokenizers, and what to use instead. */
 const equivalents: Readonly<Record<string, string>> = {
   ...sameWay(
     ["addTokens", "addSpecialTokens", "add_tokens", "add_special_tokens"],

@@ -96,7 +96,7 @@ async function trainHere(options: BrowserTrainingOptions): Promise<TrainedTokeni
   return new TrainedTokenizer(training, trained, await chosenFiles.loadFormats());
 }
 
-/** Checks the options as `trainTokenizer` of Bun and Node does. */
+/** Checks the options as `trainTokenizer` of Bun and Node does, and refuses those that a browser lacks. */
 function readOptions(
   options: Omit<BrowserTrainingOptions, "files">,
   files: readonly Blob[],
