@@ -101,7 +101,7 @@ export const spellInLibrary: messages.Spelling = /* @__PURE__ */ Object.assign(
   { has: (option: string) => parameterOf(option) !== null },
 );
 
-/** Runs a call of the library. Errors name options as the library does. */
+/** Runs a call of the library. Errors name options by `spelling`. */
 export async function runCall<T>(call: () => Promise<T>, spelling = spellInLibrary): Promise<T> {
   try {
     return await call();

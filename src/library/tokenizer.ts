@@ -43,7 +43,7 @@ export type TokenizerLoadOptions = {
 
 /** Options for encoding texts on threads. */
 export type EncodeBatchAsyncOptions = EncodeModelOptions & {
-  /** Number of threads. Default: one for each processor that the process may use. */
+  /** Maximum number of threads. Default: one for each processor that the process may use. */
   readonly workers?: number | undefined;
   /** Ends the encoding, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
@@ -148,8 +148,8 @@ export class Tokenizer extends TextTokenizer {
   }
 
   /**
-   * Like `encodeBatch`, but on several threads, so that the event loop is not blocked. The threads start with
-   * the first call. They end after ten idle seconds, or with `dispose`.
+   * Like `encodeBatch`, but on several threads, so that the event loop is not blocked. Threads start when
+   * a call needs them. They end after ten idle seconds, or with `dispose`.
    */
   async encodeBatchAsync(
     texts: readonly (string | Uint8Array)[],
