@@ -110,7 +110,8 @@ export function withSignature(bytes: Buffer, identifier: string): Buffer {
 }
 
 /**
- * Returns the number of pages whose hashes the signature has. Throws if there is no signature, or if a hash is wrong.
+ * Returns the number of pages whose hashes the signature has. Throws unless there is a signature, at the end of the
+ * file, with the right hash of each page.
  */
 export function checkSignature(bytes: Buffer): number {
   const { signatureStart, signatureBytes } = layoutOf(bytes);

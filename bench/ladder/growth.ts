@@ -19,7 +19,7 @@ export type Timing = {
 };
 
 /**
- * Returns the time for `mergeCount` merges. A stopped run is extrapolated at its pace since the last checkpoint.
+ * Returns the time for `mergeCount` merges. A stopped run is extrapolated at its pace since the last checkpoint, if any.
  * Returns undefined if the words give fewer merges, or if the run passed this number without a checkpoint.
  */
 export function timeAt(timing: Timing, wordCount: number, mergeCount: number): Point | undefined {

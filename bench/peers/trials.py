@@ -144,7 +144,7 @@ def by(peer, work, *arguments):
 
 
 def trial(family, pattern, text, directory):
-    """Runs a trial. Returns its outcome, and the difference if there is one."""
+    """Runs a trial. Returns its outcome and, if there is one, the difference or the error."""
     corpus, output = directory / "corpus.txt", directory / "tokenizer"
     corpus.write_bytes(text.encode())
     trained = run("train", corpus, "-n", vocab_size, "-p", pattern, "--compat", family, "-o", output, "-q", "-w", 1)

@@ -596,7 +596,8 @@ class Tokenizer:
         separately to count its ids. In the rare case that they exceed ``limit``, it ends one or more tokens earlier. If not
         even the first token fits, it has as many characters of that token as fit. So ``count(truncate(text, n)) <= n``, and
         for most texts the ids of the result are the first n of the text. An end starts by the same rule, from the other side.
-        A special token is kept completely or not at all.
+        A special token is kept completely or not at all. For a text above the limit, raises BpeError if the vocabulary lacks
+        tokens for some bytes.
         """
         if keep not in ("start", "end"):
             raise ValueError(f'keep is {keep!r}, and must be "start" or "end"')
@@ -609,8 +610,8 @@ class Tokenizer:
         """Splits a text into pieces of at most ``size`` ids each, in order. Without ``overlap``, the joined pieces are the text.
 
         A piece ends by the rule of `truncate`. The next piece starts with the last ``overlap`` tokens that are complete
-        in this one, or with fewer if it would get no further. Raises BpeError for a character with more than ``size``
-        ids. An empty text has no pieces.
+        in this one, or with fewer if it would get no further. Raises BpeError like `truncate`, and for a character with more
+        than ``size`` ids. An empty text has no pieces.
         """
         text_of("text", text)
         size, overlap = whole_number("size", size, 1), whole_number("overlap", overlap)

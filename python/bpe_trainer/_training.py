@@ -235,7 +235,7 @@ def _refuse_columns(texts: t.Any) -> None:
 
 
 def _check_texts(texts: t.Iterable[t.Any]) -> t.Iterable[t.Any]:
-    """Returns the texts. Refuses them if the first is a file's path, as with `glob.iglob`: training on paths would look like success."""
+    """Returns the texts. Refuses them if the first is a path object or an existing path: training on paths would look like success."""
     import itertools
 
     if not is_iterable(texts):

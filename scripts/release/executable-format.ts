@@ -2,8 +2,8 @@ import { checkSignature } from "../sign-mach-o.ts";
 import type { ExecutableFormat } from "./targets.ts";
 
 /**
- * Reads the format of an executable from its header. Throws if a macOS executable's signature is wrong, or if a Windows
- * executable has a signature.
+ * Reads the format of an executable from its header. Throws if the format or the processor is unknown, if a macOS
+ * executable's signature is wrong, or if a Windows executable has a signature.
  */
 export function executableFormat(bytes: Buffer): ExecutableFormat {
   if (bytes.toString("latin1", 0, 4) === "\x7fELF") return elfFormat(bytes);

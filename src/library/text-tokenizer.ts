@@ -401,8 +401,8 @@ export class TextTokenizer {
    *
    * An added token is kept completely or not at all, together with whitespace that it strips. A character and following
    * marks that a normal form changes together are separated only if nothing else fits. The result is always a part of
-   * the original text. Throws an error if the tokens of the text do not spell it: the vocabulary lacks bytes, or two
-   * tokens share an id.
+   * the original text. For a text above the limit, throws an error if the vocabulary lacks tokens for some bytes, or if
+   * the tokens of the text do not spell it, because two tokens share an id.
    */
   truncate(text: string, limit: number, options?: TruncateOptions): string;
   truncate(text: Uint8Array, limit: number, options?: TruncateOptions): Uint8Array<ArrayBuffer>;
@@ -431,8 +431,8 @@ export class TextTokenizer {
    * Pieces consist of tokens of the whole text. A piece starts at or inside a token, counts `size` tokens from that
    * one, and ends by the rule of {@link truncate}. With `overlap`, the next piece starts with the last `overlap` tokens
    * that are complete in this piece, moved forward to the start of a character. It may share fewer, for example next to
-   * a character of many tokens, so that it starts and ends later than this piece. Throws an error that names a
-   * character with more than `size` ids. An empty text has no pieces.
+   * a character of many tokens, so that it starts and ends later than this piece. Throws an error like
+   * {@link truncate}, and one that names a character with more than `size` ids. An empty text has no pieces.
    */
   chunks(text: string, size: number, options?: ChunkOptions): string[];
   chunks(text: Uint8Array, size: number, options?: ChunkOptions): Uint8Array<ArrayBuffer>[];
