@@ -179,7 +179,7 @@ function checkCall(
     throw usageError("ifChanged needs output", "give the directory of the earlier result as output");
 }
 
-/** The result of a training. `save` writes it into a directory. */
+/** The result of a training. Unless `isUnchanged`, `save` writes it into a directory. */
 export class TrainedTokenizer extends Tokenizer {
   /** @internal */
   constructor(
