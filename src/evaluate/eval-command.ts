@@ -170,7 +170,7 @@ function readTerms({ termsFile: file, terms: typed = [] }: AskedEvaluation): str
     );
   for (const term of typed) checkTerm(asOption("term"), term, exitCode.usage);
   for (const [i, line] of lines.entries())
-    checkTerm(phrase`${asOption("terms", `"${file}"`)}, line ${i + 1}`, line, exitCode.failed);
+    checkTerm(phrase`line ${i + 1} of ${asOption("terms", `"${file}"`)}`, line, exitCode.failed);
   const terms = new Set([...typed, ...lines.filter((line) => line !== "")]);
   if (file !== undefined && terms.size === 0)
     throw new UserError(phrase`${asOption("terms", `"${file}"`)} has no term`, {

@@ -26,11 +26,11 @@ function listedIn(option: Message, path: string, content: string): ListedToken[]
   const listed = isJson(path, content)
     ? textsIn(file, json.parse(content, path)).map((token, i) => ({
         token,
-        place: phrase`${file}, item ${i + 1}`,
+        place: phrase`item ${i + 1} of ${file}`,
       }))
     : content
         .split(/\r?\n/)
-        .map((token, i) => ({ token, place: phrase`${file}, line ${i + 1}` }))
+        .map((token, i) => ({ token, place: phrase`line ${i + 1} of ${file}` }))
         .filter(({ token }) => token !== "");
   if (listed.length === 0)
     throw new UserError(phrase`${file} has no token`, { hint: "write one token on each line" });
@@ -180,6 +180,6 @@ function specialTokensOf(
       throw new UserError(phrase`${file}: the special token with the id ${id} is empty`, {
         hint: "remove it from added_tokens in that file",
       });
-    return { token: takesIds ? `${content}=${id}` : content, place: phrase`${file}, id ${id}` };
+    return { token: takesIds ? `${content}=${id}` : content, place: phrase`id ${id} of ${file}` };
   });
 }

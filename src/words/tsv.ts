@@ -183,7 +183,7 @@ export class TsvReader {
     what: string,
     hint: Message = "write each line as a word, a tab and its count, as bpe count does",
   ): UserError {
-    return new UserError(`"${this.path}", line ${this.lineNumber}: ${what}`, { hint });
+    return new UserError(`line ${this.lineNumber} of "${this.path}": ${what}`, { hint });
   }
 }
 

@@ -360,7 +360,7 @@ describe("bpe eval", () => {
       gpt2 --text T --model english.txt | 1 | --model "english.txt": it is not a config.json
       gpt2 --text T --measure model | 2 | --measure model needs --model
       gpt2 --text T --term ${"é".repeat(513)} | 2 | --term: the term has 1,026 bytes, but must have at most 1,024
-      gpt2 --text T --terms long.txt | 1 | long.txt", line 3: the term has 1,025 bytes, but must have at most 1,024
+      gpt2 --text T --terms long.txt | 1 | long.txt": the term has 1,025 bytes, but must have at most 1,024
       gpt2 --text T --measure fertilty | 2 | did you mean fertility? (one of: tokens,
       gpt2 --text T --measure= | 2 | --measure: unknown value ""
       gpt2 --text T --measure parity | 2 | only one text is given

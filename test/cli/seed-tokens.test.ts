@@ -63,7 +63,7 @@ describe("--seed-tokens", () => {
       ["empty", '--seed-tokens "empty" has no token'],
       ["numbers.json", '--seed-tokens "numbers.json" is not a list of texts'],
       ["half.json", "half.json"],
-      ["wide", '--seed-tokens "wide", line 1: there is a zero byte'],
+      ["wide", 'line 1 of --seed-tokens "wide": there is a zero byte'],
       ["latin", '--seed-tokens "latin" is not valid UTF-8'],
     ];
     for (const [name, message] of wrong) {

@@ -223,17 +223,17 @@ describe("--special-tokens", () => {
       [["numbers.json"], '--special-tokens "numbers.json" is not a list of texts: item 1 is 1'],
       [["half.json"], '"half.json" is not JSON'],
       [["half-list"], '"half-list" is not JSON'],
-      [["blank.json"], '--special-tokens "blank.json", item 2: the special token is empty'],
-      [["wide"], '--special-tokens "wide", line 1: there is a zero byte'],
+      [["blank.json"], 'item 2 of --special-tokens "blank.json": the special token is empty'],
+      [["wide"], 'line 1 of --special-tokens "wide": there is a zero byte'],
       [["latin"], '--special-tokens "latin" is not valid UTF-8'],
-      [["edge"], '--special-tokens "edge", line 3: "<b> " has white space at its end'],
-      [["start"], 'line 1: "\\x09<a>" has white space at its start'],
-      [["twice"], '--special-tokens "twice", line 3: special token "<a>" is given twice'],
+      [["edge"], 'line 3 of --special-tokens "edge": "<b> " has white space at its end'],
+      [["start"], '"\\x09<a>" has white space at its start'],
+      [["twice"], 'line 3 of --special-tokens "twice": special token "<a>" is given twice'],
       [["a.txt", "-s", "<c>"], '--special-token: special token "<c>" is given twice'],
-      [["a.txt", "--special-tokens", "a.txt"], '"a.txt", line 1: special token "<a>" is given twice'],
+      [["a.txt", "--special-tokens", "a.txt"], '"a.txt": special token "<a>" is given twice'],
       [
         ["byte"],
-        '"byte", line 2: "a" cannot be a special token: the vocabulary already spells a single byte that way',
+        '"byte": "a" cannot be a special token: the vocabulary already spells a single byte that way',
       ],
       [["object.json"], 'is not a tokenizer.json: it has no "added_tokens"'],
       [["map.json"], 'is not a tokenizer.json: it has no "added_tokens"'],
@@ -295,7 +295,7 @@ describe("a large number of special tokens, or very long ones,", () => {
     const { code, stderr } = run("count", "no-file", "--special-tokens", "too-long", "-w", "1");
     expect([code, stderr]).toEqual([
       2,
-      'bpe: error: --special-tokens "too-long", line 1: the special tokens have 4.0 MB in all, but may have at most 4.0 MB\nhint: use fewer or shorter special tokens\n',
+      'bpe: error: line 1 of --special-tokens "too-long": the special tokens have 4.0 MB in all, but may have at most 4.0 MB\nhint: use fewer or shorter special tokens\n',
     ]);
     expect(() => checkSpecialTokens(Array(5).fill("é".repeat(400_001)), "cs336")).toThrow(
       "the special tokens have 4.0 MB in all",

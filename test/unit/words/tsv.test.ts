@@ -95,7 +95,7 @@ test("words that occur twice add up", () => {
 test("a second header is an error that explains how to add up files", () => {
   const head = Buffer.from(tsvHead({ patterns: ["a"], specialTokens: [], isLinewise: false })).toString();
   const error = errorOf(() => read(`a\t1\n${head}b\t2\n`));
-  expect(error.message).toBe('"words.tsv", line 2: the line is a second header');
+  expect(error.message).toBe('line 2 of "words.tsv": the line is a second header');
   expect(error.hint).toContain("--counts");
   expect(entriesOf(read("#bpe-counts\t3\na\t1\n#bpe-counts\t4\n"))).toEqual([
     ["#bpe-counts", 7],
@@ -125,25 +125,25 @@ test("a count that is not a whole number of at least 1 is an error with its line
     "9007199254740992",
     "9".repeat(90),
   ]) {
-    expect(messageOf(`a\t3\nb\t${count}\nc\t1\n`)).toStartWith('"words.tsv", line 2: the count ');
+    expect(messageOf(`a\t3\nb\t${count}\nc\t1\n`)).toStartWith('line 2 of "words.tsv": the count ');
   }
   expect(messageOf("a\t3\nb\t1e3\n")).toBe(
-    '"words.tsv", line 2: the count "1e3" is not a whole number from 1 to 2^53 - 1',
+    'line 2 of "words.tsv": the count "1e3" is not a whole number from 1 to 2^53 - 1',
   );
-  expect(messageOf("a\t3\nb\t")).toStartWith('"words.tsv", line 2: the count ');
+  expect(messageOf("a\t3\nb\t")).toStartWith('line 2 of "words.tsv": the count ');
 });
 
 test("a line without a tab, or without a word, is an error with its number", () => {
-  expect(messageOf("a\t1\nb\n")).toBe('"words.tsv", line 2: there is no tab');
-  expect(messageOf("a\t1\n\nb\t2\n")).toBe('"words.tsv", line 2: there is no tab');
-  expect(messageOf("a\t1\nb")).toBe('"words.tsv", line 2: there is no tab');
-  expect(messageOf("a\t1\n\t3\n")).toBe('"words.tsv", line 2: there is no word before the tab');
+  expect(messageOf("a\t1\nb\n")).toBe('line 2 of "words.tsv": there is no tab');
+  expect(messageOf("a\t1\n\nb\t2\n")).toBe('line 2 of "words.tsv": there is no tab');
+  expect(messageOf("a\t1\nb")).toBe('line 2 of "words.tsv": there is no tab');
+  expect(messageOf("a\t1\n\t3\n")).toBe('line 2 of "words.tsv": there is no word before the tab');
 });
 
 test("a character that represents no byte is an error with its line", () => {
   for (const stranger of [" ", "\0", "\r", "\u007f", "\u00a0", "\u00ad", "\u0144", "\u07ff", "€", "😀"]) {
     expect(messageOf(`a\t1\nb${stranger}c\t2\n`)).toBe(
-      '"words.tsv", line 2: the word contains a character that does not represent a byte',
+      'line 2 of "words.tsv": the word contains a character that does not represent a byte',
     );
   }
 });
@@ -151,16 +151,16 @@ test("a character that represents no byte is an error with its line", () => {
 test("bytes that are not UTF-8 are an error with their line", () => {
   for (const bytes of [[0xc3], [0xc3, 0x41], [0x80], [0xc1, 0xa1], [0xff], [0xc4, 0xff]]) {
     expect(messageOf(Uint8Array.of(97, 9, 49, 10, 98, ...bytes, 9, 50, 10))).toStartWith(
-      '"words.tsv", line 2: the word',
+      'line 2 of "words.tsv": the word',
     );
   }
-  expect(messageOf(Uint8Array.of(97, 9, 49, 10, 98, 0xc3))).toStartWith('"words.tsv", line 2: the word');
+  expect(messageOf(Uint8Array.of(97, 9, 49, 10, 98, 0xc3))).toStartWith('line 2 of "words.tsv": the word');
 });
 
 test("counts that add up to more than 2^53 are an error that names the line", () => {
   for (const word of ["a", "b"]) {
     expect(messageOf(`a\t9007199254740991\n${word}\t1\n`)).toBe(
-      '"words.tsv", line 2: the counts up to here add up to more than 2^53 - 1',
+      'line 2 of "words.tsv": the counts up to here add up to more than 2^53 - 1',
     );
   }
 });
@@ -197,7 +197,7 @@ function readOrLine(file: string, chunkSizeBytes: number): Map<string, number> |
   try {
     return new Map(entriesOf(read(file, chunkSizeBytes)));
   } catch (error) {
-    const line = /^"words\.tsv", line (\d+): /.exec((error as Error).message)?.[1];
+    const line = /^line (\d+) of "words\.tsv": /.exec((error as Error).message)?.[1];
     if (line === undefined) throw error;
     return Number(line);
   }
@@ -240,9 +240,9 @@ test("counts are exact to 2^53 - 1, with any leading zeros", () => {
   const most = String(Number.MAX_SAFE_INTEGER);
   for (const digits of [most, `0${most}`, most.padStart(39, "0")]) {
     expect(entriesOf(read(`ab\t${digits}\n`))).toEqual([["ab", Number.MAX_SAFE_INTEGER]]);
-    expect(messageOf(`ab\t${digits}\nab\t1\n`)).toContain("line 2: the counts up to here");
+    expect(messageOf(`ab\t${digits}\nab\t1\n`)).toContain('line 2 of "words.tsv": the counts up to here');
   }
-  expect(messageOf(`ab\t${most.padStart(40, "0")}\n`)).toContain("line 1: the count");
+  expect(messageOf(`ab\t${most.padStart(40, "0")}\n`)).toContain('line 1 of "words.tsv": the count');
 });
 
 test("words of two files together are limited to 2^53 - 1", () => {
