@@ -188,7 +188,7 @@ def train(
         error; in a directory, it is skipped and listed.
     ``languages``: Files by language, instead of files. Each merge is then learned from the language whose
         text has the most tokens. If all languages have dev texts, these are compared instead (bpe help
-        docs/clean-and-fair.md). If several have equally many tokens, the first of them wins.
+        docs/clean-and-fair.md). If several languages have equally many tokens, the first of them wins.
     ``languages_dev``: Text for comparing the languages. Give it for all languages or for none. Nothing is
         learned from it.
     ``language_ratio``: Target bytes per token of each language, relative. One number for each language, in
@@ -243,7 +243,7 @@ def train(
     ``chat_template``: How a chat becomes text. chatml, gemma or llama3, or a file with a Jinja template. A
         name also sets the special tokens and roles of its models, unless you give others.
     ``model_max_length``: Longest input of the model, in tokens. At least 1.
-    ``tokenizer_class``: The transformers class that loads it. Default: PreTrainedTokenizerFast.
+    ``tokenizer_class``: The transformers class that loads the tokenizer. Default: PreTrainedTokenizerFast.
     ``model_card``: Write README.md, the page that a model hub shows. It describes the tokenizer, what it was
         trained on, and how to use it. It names none of your files.
     ``wait``: Wait while another run writes the output. Without it, the second run ends at once with an error

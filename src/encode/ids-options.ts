@@ -73,7 +73,7 @@ export const encodeIdsOptions = optionTables.of({
 
 export const truncateIdsOptions = optionTables.of({
   from: { name: "from", ...tokenizerPath, description: "tokenizer that encoded the ids" },
-  to: { name: "to", ...tokenizerPath, description: "tokenizer that bpe truncate made from it" },
+  to: { name: "to", ...tokenizerPath, description: "truncated tokenizer that bpe truncate wrote" },
   output: {
     ...documentLines,
     sample: "ids.npy",

@@ -96,7 +96,8 @@ export const spellInLibrary: messages.Spelling = /* @__PURE__ */ Object.assign(
     const { option, value } = named;
     const name = parameterOf(option);
     if (name === null) return messages.asTyped(named);
-    return `${name}${value === undefined ? "" : ` ${value}`}`;
+    if (value === undefined) return name;
+    return `${name} ${option === "language" ? value.replace(/^([^=]*)=(.*)$/s, '[{ name: "$1", files: "$2" }]') : value}`;
   },
   { has: (option: string) => parameterOf(option) !== null },
 );

@@ -145,7 +145,7 @@ export type TrainTokenizerOptions = {
   /**
    * Files by language, instead of files. Each merge is then learned from the language whose text has the most
    * tokens. If all languages have dev texts, these are compared instead (bpe help docs/clean-and-fair.md). If
-   * several have equally many tokens, the first of them wins.
+   * several languages have equally many tokens, the first of them wins.
    */
   readonly languages?:
     | readonly {
@@ -274,7 +274,7 @@ export type TrainTokenizerOptions = {
          */
         readonly modelMaxLength?: number | undefined;
         /**
-         * The transformers class that loads it. Default: PreTrainedTokenizerFast.
+         * The transformers class that loads the tokenizer. Default: PreTrainedTokenizerFast.
          */
         readonly tokenizerClass?: string | undefined;
       }

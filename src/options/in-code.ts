@@ -17,7 +17,7 @@ export const inCode: Readonly<Record<string, Message>> = {
     "A tokenizer to add tokens to. Training continues after its merges. Its tokens keep their ids, and new tokens get the ids after them. Without a size and a corpus, only the given special tokens, seed tokens and renames change it. Pattern and formats stay; documents also end at the given special tokens.",
   rename: "New texts for special tokens of the base, keyed by the old texts; their ids stay.",
   language:
-    "Files by language, instead of files. Each merge is then learned from the language whose text has the most tokens. If all languages have dev texts, these are compared instead (bpe help docs/clean-and-fair.md). If several have equally many tokens, the first of them wins.",
+    "Files by language, instead of files. Each merge is then learned from the language whose text has the most tokens. If all languages have dev texts, these are compared instead (bpe help docs/clean-and-fair.md). If several languages have equally many tokens, the first of them wins.",
   "language-window":
     "In any `size` merges, a language gets at most `alpha` times its share: e.g. in 100 merges, at most 2.0 times. A language above its limit waits, unless all are above theirs.",
   weight:

@@ -265,12 +265,12 @@ export const sizes: Kind<readonly AskedSize[]> = {
   value: "N",
   read: ([text], name) => splitSizes(text!).map((size) => readSize(name, size, text)),
   wanted:
-    'a whole number of 1 or more, an array of them, or "+8000": this many more than the tokenizer to extend has',
+    'a whole number, an array of whole numbers, or "+8000" for 8,000 more tokens than the tokenizer to extend has',
   take(value, place) {
     if (isText(value) && value.startsWith("+"))
       return splitSizes(value).map((size) => readSize(place, size, value));
     const counts = [value].flat();
-    if (counts.length === 0 || !counts.every((count) => isWhole(count, 1))) return wrongKind;
+    if (counts.length === 0 || !counts.every((count) => isWhole(count, 0))) return wrongKind;
     return counts.map((count) => ({ isMore: false, count: count as number }));
   },
   type: `number | readonly number[] | \`+\${string}\``,
@@ -371,10 +371,14 @@ export const weights: Kind<readonly trainingRecords.InputWeight[]> = {
 
 function readWeight(option: Message, typed: string): trainingRecords.InputWeight {
   const [, named, text] = /^(.*):([^:]*)$/s.exec(typed) ?? [];
-  const hint =
-    "write GLOB:WEIGHT, e.g. 'corpus/en:0.5'; a weight is a decimal number with at most six decimal places";
   if (named === undefined || !/^\d+(\.\d{1,6})?$/.test(text!)) {
-    throw usageError(phrase`${messages.withValue(option, `"${typed}"`)} does not end with a weight`, hint);
+    const isTooFine = /^\d+\.\d+$/.test(text ?? "");
+    throw usageError(
+      phrase`${messages.withValue(option, `"${typed}"`)} ${isTooFine ? "has a weight with more than six decimal places" : "does not end with a weight"}`,
+      isTooFine
+        ? "round the weight, e.g. to 0.333333"
+        : "write GLOB:WEIGHT, e.g. 'corpus/en:0.5'; a weight is a decimal number with at most six decimal places",
+    );
   }
   const { name, path } = readNamed(option, named, typed, "NAME=GLOB:WEIGHT, or only GLOB:WEIGHT");
   return { name, glob: path, weight: Number(text) };

@@ -182,10 +182,10 @@ export const trainingOptions = optionTables.of({
       {
         other: "counts",
         why: "superwords need the text, but counts have only its words",
-        hint: "name the files that were counted",
+        hint: "name the files that were counted instead",
       },
-      { other: "wordCounts", why: "superwords need the text", hint: "name files" },
-      { other: "texts", why: "superwords read the corpus twice", hint: "name files" },
+      { other: "wordCounts", why: "superwords need the text", hint: "give files instead" },
+      { other: "texts", why: "superwords read the corpus twice", hint: "give files instead" },
     ],
     description: "from a vocabulary of N on, learn tokens that cross spaces",
     details:
@@ -284,7 +284,7 @@ export const trainingOptions = optionTables.of({
     rare: true,
     description: "text of one language, to treat languages fairly",
     details:
-      "Each merge is then learned from the language whose text has the most tokens (bpe help docs/clean-and-fair.md). Several FILEs may follow; each can be anything <file> can be. Repeating NAME adds files to the language. If several have equally many tokens, the first of them wins.",
+      "Each merge is then learned from the language whose text has the most tokens (bpe help docs/clean-and-fair.md). Several FILEs may follow; each can be anything <file> can be. Repeating NAME adds files to the language. If several languages have equally many tokens, the first of them wins.",
   },
   languagesDev: {
     name: "language-dev",
@@ -475,7 +475,7 @@ export const trainingOptions = optionTables.of({
     kind: text("NAME"),
     ...forModel,
     library: "model.tokenizerClass",
-    description: "the transformers class that loads it",
+    description: "the transformers class that loads the tokenizer",
     default: "PreTrainedTokenizerFast",
   },
   modelCard: {

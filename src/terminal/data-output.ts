@@ -246,7 +246,7 @@ export async function lockOutputs(
   const places = placesToWrite.check(directory, files);
   if (output.waits && places.length === 0) {
     throw usageError(
-      phrase`${asOption("wait")} waits until no other run writes the output, but this run writes only to standard output`,
+      phrase`${asOption("wait")} waits until no other run writes the output, but this run writes no regular file`,
       phrase`leave out ${asOption("wait")}, or write to a file: ${asOption("output", "FILE")}`,
     );
   }

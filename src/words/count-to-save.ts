@@ -69,7 +69,7 @@ export async function countToSave(
 function sortingFits(budget: machine.MemoryBudget): (size: wordTables.Size) => void {
   return (size) => {
     const neededBytes = wordTables.bytesOf(size) + sortBytesPerWord * size.wordCount;
-    const remedy = "write one file in the compact form, which needs no sorting: any name but .tsv";
+    const remedy = "write one file with a name that does not end in .tsv: its compact form needs no sorting";
     budget.check("sorting all words by their counts", neededBytes, remedy);
   };
 }

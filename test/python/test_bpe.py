@@ -266,7 +266,7 @@ class Abilities(Home):
         for weights in ({str(other): 2}, {"lang=en": 2.0, "./none/../" + self.corpus.name: 1}):
             with bpe.train([self.corpus, other], 400, weights=weights) as tokenizer:
                 self.assertEqual(tokenizer.to_hf().get_vocab(), expected)
-        with self.assertRaisesRegex(bpe.BpeError, "does not end with a weight"):
+        with self.assertRaisesRegex(bpe.BpeError, "has a weight with more than six decimal places"):
             bpe.train(self.corpus, 400, weights={self.corpus.name: 1 / 3})
         with self.assertRaisesRegex(bpe.BpeError, "rounded to 0"):
             bpe.train(self.corpus, 400, weights={self.corpus.name: 0.000001})
