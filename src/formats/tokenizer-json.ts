@@ -353,9 +353,7 @@ function charactersOfJson(
   if (decoder === "none" || decoder.includes("ByteLevel"))
     tokenizers.refuse(
       path,
-      root.pre_tokenizer == null
-        ? `it has no pre-tokenizer, so it is not byte-level, and its decoder is ${decoder}`
-        : `its pre-tokenizer is ${typesIn(root.pre_tokenizer, "pretokenizers")}, and its decoder ${decoder}`,
+      `its pre-tokenizer (${typesIn(root.pre_tokenizer, "pretokenizers")}) is not byte-level, ${decoder === "none" ? "and it has no decoder" : `but its decoder (${decoder}) is`}`,
     );
   if (ignore_merges === true)
     tokenizers.refuse(
@@ -505,7 +503,7 @@ function normalizersIn(value: unknown, path: string): normalForms.Step[] {
   tokenizers.refuse(
     path,
     `its normalizer is ${showValue(type)}`,
-    `supported are ${Object.values(stepTypes).join(", ")}`,
+    `use it with HF's tokenizers: bpe knows only the normalizers ${Object.values(stepTypes).join(", ")}`,
   );
 }
 

@@ -135,7 +135,7 @@ function conflictOf(place: Place, read: RunInput): MisplacedOutput {
 
 const isIn = (place: Place, read: RunInput, isOfLog = false) =>
   new MisplacedOutput(
-    phrase`${nameOfRead(read)} is in ${place.name}, which this run writes`,
+    phrase`${nameOfRead(read)} is ${read.path !== "-" && realPathOf(read.path) === place.real ? "also" : "in"} ${place.name}, which this run writes`,
     isOfLog,
     read.device === undefined ? undefined : "choose an output directory that contains no input",
   );

@@ -449,7 +449,7 @@ test("unsupported tokenizers are refused, and nothing is written", () => {
     smollm               | 2 | --like smollm names a pattern
     slow                 | 1 | "slow" contains no tokenizer
     wordpiece            | 1 | its model is "WordPiece", not BPE
-    metaspace            | 1 | its pre-tokenizer is Metaspace, and its decoder ByteLevel
+    metaspace            | 1 | its pre-tokenizer (Metaspace) is not byte-level, but its decoder (ByteLevel) is
     config               | 1 | "config/tokenizer_config.json" contains [1], but must contain a JSON object
     packed.gz            | 1 | "packed.gz" is compressed with gzip
     plain --format gpt2  | 1 | --format gpt2: it cannot store the added token "<mask>", which is not a plain special token

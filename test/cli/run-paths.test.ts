@@ -100,7 +100,7 @@ test("a log that the run reads or writes is refused, by any name, and nothing is
     expect([command, log, run.code === 0, run.stderr]).toEqual([command, log, false, expect.any(String)]);
     expect([command, log, everything()]).toEqual([command, log, before]);
     expect(run.stderr).toMatch(
-      /^bpe: error: (--log-file ".*" (would be written into|is in --output|is in --cache) |unknown option|".*": no such file)/,
+      /^bpe: error: (--log-file ".*" (would be written into|is (in|also) --output|is (in|also) --cache) |unknown option|".*": no such file)/,
     );
   }
 });

@@ -107,7 +107,7 @@ describe("wrong input ends with a clear error, its exit code and nothing written
     no room for the special token | corpus.txt -n 256 -s <|e|> -o out | 2 | --vocab-size is 256, but must be at least
     counts in the output | corpus.txt -n 300 -o out --save-counts ./out/a.tsv | 2 | "./out/a.tsv" is in --output "out", which
     a log in the output | corpus.txt -n 300 -o foreign --log-file foreign/log | 2 | --log-file "foreign/log" is in --output
-    a cache in the output | corpus.txt -n 300 -o foreign/ --cache foreign | 2 | "foreign" is in --output "foreign/"
+    a cache in the output | corpus.txt -n 300 -o foreign/ --cache foreign | 2 | "foreign" is also --output "foreign/"
     counts in place of the corpus | corpus.txt -n 300 -o out --save-counts corpus.txt | 2 | would replace "corpus.txt", which this run reads
     an output that is a file | corpus.txt -n 300 -o corpus.txt | 2 | corpus.txt
     an output with foreign files | corpus.txt -n 300 -o foreign | 1 | foreign

@@ -471,7 +471,7 @@ describe("tokenizers that cannot be reproduced are refused, and the error names 
     ["a suffix", (json) => (json.model.end_of_word_suffix = "</w>"), 'end_of_word_suffix is "</w>"'],
     ["dropout", (json) => (json.model.dropout = 0.1), "dropout is 0.1"],
     ["another version", (json) => Object.assign(json, { version: "2.0" }), 'its version is "2.0", not "1.0"'],
-    ["no pre-tokenizer", (json) => (json.pre_tokenizer = null), "it has no pre-tokenizer"],
+    ["no pre-tokenizer", (json) => (json.pre_tokenizer = null), "its pre-tokenizer (none) is not byte-level"],
     ["Whitespace", (json) => (json.pre_tokenizer = { type: "Whitespace" }), '"Whitespace" is not supported'],
     [
       "a Split that drops text",
