@@ -55,7 +55,7 @@ const groups = {
 
 const head = [
   "# Every option of every command",
-  "`bpe help COMMAND` has the usual options on a screen, and `bpe help COMMAND TOPIC` all about those of a topic:",
+  "`bpe help COMMAND` lists the usual options, `bpe help COMMAND TOPIC` all options of a topic:",
   "```sh run\nbpe help train nightly | grep -A 2 -e '--keep N'\n```",
   "```output\n      --keep N\n      Keep the last N results that were replaced. They stay next to the output,\n      as DIR.<UTC start of their run>.\n```",
   `Each option is followed by the commands that accept it. *Readers* are ${groups.readers.join(", ")}; *users* (of a tokenizer) are ${groups.users.join(", ")}; *writers* are ${groups.writers.join(", ")}. [inputs.md](inputs.md) says what a file can be, [train.md](train.md) how to write numbers and sizes.`,

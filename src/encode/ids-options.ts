@@ -34,7 +34,12 @@ export const trainIdsOptions = optionTables.of({
     default: "rustbpe",
   },
   minFrequency: { ...minFrequency, default: "1" },
-  maxTokenLength: { ...maxTokenLength, description: "longest token, in ids" },
+  maxTokenLength: {
+    ...maxTokenLength,
+    description: "longest token, in ids",
+    // The details of --compat say what N means for each trainer.
+    details: "",
+  },
   idType: { ...typeOfBinary, rare: false, default: "uint16" },
   ...{ output, workers },
   memoryLimit: {

@@ -23,7 +23,9 @@ export const planOptions = optionTables.of({
   },
   compat: {
     ...compat,
+    kind: sharedOptions.trainers,
     excludes: [{ other: "tokenizer", why: "the tokenizer determines how text is split" }],
+    details: "With huggingface, text is read line by line, as by HF's trainer.",
   },
   ...sharedOptions.reading,
   tokenizer: {

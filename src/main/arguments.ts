@@ -222,7 +222,7 @@ export function refuseTypedText({ name }: CommandSpec, { files, options, typed }
   const explain = ["bpe", "explain", options.text("tokenizer")!, shown];
   const how = name === "encode" ? `; ${shell.line(explain)} shows how it is encoded` : "";
   throw new UserError(`"${text}": no such file`, {
-    hint: `to pass a text, pipe it: ${shell.line(["echo", shown])} | ${shell.line(["bpe", name, ...rest])}${how}`,
+    hint: `to pass ${name === "decode" ? "ids, pipe them" : "a text, pipe it"}: ${shell.line(["echo", shown])} | ${shell.line(["bpe", name, ...rest])}${how}`,
   });
 }
 

@@ -17,6 +17,9 @@ import * as optionTables from "./option.ts";
 
 // Options that several commands have.
 
+/** The trainers that a training can match without a base. */
+export const trainers = word(["cs336", "huggingface", "rustbpe"], "RULE");
+
 export const commandLineOnly = { library: null, python: null } as const;
 
 export const notWithExtend: optionTables.Exclusion = { other: "extend" };

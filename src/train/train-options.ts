@@ -1,4 +1,5 @@
 import { kinds, optionTables, sharedOptions, trainingOptions } from "#options";
+import { normalForms } from "#text";
 
 // The options of `count`. Help lists those of a topic in this order. The options of `train` are in
 // options/training-table.ts.
@@ -39,8 +40,15 @@ export const countOptions = optionTables.of({
     specialTokens,
     specialTokensFile,
     pattern,
-    normalize,
-    compat,
+    normalize: {
+      ...normalize,
+      details: `Steps in order, separated by commas: ${normalForms.stepNames.join(", ")}. They apply to text between special tokens.`,
+    },
+    compat: {
+      ...compat,
+      kind: sharedOptions.trainers,
+      details: "With huggingface, text is read line by line, as by HF's trainer.",
+    },
     ...sharedOptions.reading,
     workers,
     memoryLimit,

@@ -280,7 +280,7 @@ function checkSpecials(
     ];
     throw new UserError(
       `"${files[0].path}" cannot be extended with these special tokens: HF tokenizers would read ${wrong}`,
-      { hint: phrase`leave out, or change, values of ${messages.joined(given, " and ")}` },
+      { hint: phrase`leave out or change a value of ${messages.joined(given, " or ")}` },
     );
   }
 }

@@ -410,7 +410,7 @@ export class Reader implements SortedWords {
       throw new FileError(
         path,
         `"${path}" is not a file of word counts`,
-        "bpe count writes such files; in text form, their names must end in .tsv",
+        "name a file that bpe count wrote; a file of word counts as text must have a name that ends in .tsv",
       );
     }
     if (headSize < headBytes) throw this.cutShort();

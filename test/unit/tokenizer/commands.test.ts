@@ -146,7 +146,7 @@ test("a text, or ids, in place of a file name causes a hint", () => {
     return /^bpe: error: ("[^\n]*": no such file)\n(?:hint: (.*)\n)?$/s.exec(stderr)?.slice(1, 3);
   };
   const piped = (text: string, command: string) =>
-    `to pass a text, pipe it: echo ${text} | bpe ${command} --tokenizer tokenizer`;
+    `to pass ${command === "decode" ? "ids, pipe them" : "a text, pipe it"}: echo ${text} | bpe ${command} --tokenizer tokenizer`;
   const how = "bpe explain tokenizer 'Hello world' shows how it is encoded";
   expect(hintOf("encode", "Hello world")).toEqual([
     '"Hello world": no such file',
