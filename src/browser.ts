@@ -44,5 +44,6 @@ export {
   trainTokenizer,
 } from "./library/train-in-browser.ts";
 
-// Here and not next to the class, so that the playground does not contain these names.
+// Other packages' names for these methods are explained here and not next to the class, because the playground, which
+// uses the class, should not contain those names.
 explainOtherNames(TextTokenizer.prototype);

@@ -4,8 +4,8 @@ import { isInvisible } from "./escape.ts";
 import * as utf8 from "./utf8-characters.ts";
 import { showValue } from "./values.ts";
 
-// Parses JSON, or finds where values begin and end in its bytes. Values that are only found are not checked, so the
-// caller parses those that it needs.
+// Parses JSON, or finds where values begin and end in its bytes. A value that is only found is not checked: a caller
+// that needs it has to parse it.
 
 /** A JSON object whose members have not been checked. */
 export type JsonObject = { readonly [name: string]: unknown };
@@ -24,8 +24,8 @@ export function skipSpace(json: Uint8Array, pos: number): number {
 }
 
 /**
- * Returns the end of the value at `pos`. If the value has no end, returns `invalid` or a position beyond the bytes. A
- * number, true, false or null must be followed by another byte.
+ * Returns the end of the value at `pos`. If the bytes do not contain that end, returns `invalid` or a position beyond
+ * the bytes. The end of a number, true, false or null is recognized only by the byte that follows it.
  */
 export function skipValue(json: Uint8Array, pos: number): number {
   let depth = 0;
@@ -83,7 +83,10 @@ export function walkMembers(
   }
 }
 
-/** The most levels that are read by serde_json, the library with which HF reads `tokenizer.json`. */
+/**
+ * The deepest nesting of lists and objects, in levels, that serde_json reads. HF reads `tokenizer.json` with that
+ * library.
+ */
 const jsonLevelsMax = 127;
 
 /** Whether plain data has more levels of lists and objects than `levels`. */
@@ -111,8 +114,8 @@ export function parse(text: string, path: string): unknown {
 export const correctHint = "correct the file, or copy it again";
 
 /**
- * Returns the value as a JSON object, or throws a UserError. `what` says where in the file the value is; it is left out
- * for the whole content.
+ * Returns the value as a JSON object, or throws a UserError. `what` says where in the file the value is. It is left out
+ * if the value is the whole content of the file.
  */
 export function objectAt(value: unknown, path: string, what?: string): Record<string, unknown> {
   if (typeof value === "object" && value !== null && !Array.isArray(value))

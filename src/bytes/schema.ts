@@ -16,7 +16,7 @@ export class Mismatch extends Error {
   }
 }
 
-/** Says what a value is and what it must be. A message has this after the name of the value's place. */
+/** Says what a value is and what it must be. In a message, this follows the name of the value. */
 export const describeMismatch = (value: unknown, wanted: string): string =>
   value === undefined
     ? `is missing; it must be ${wanted}`

@@ -49,9 +49,8 @@ export function byteCountOf(codePoint: number): number {
 }
 
 /**
- * Whether the bytes at `pos` are no whole character, but may be the beginning of one that `limit` cuts off. This may
- * also be true of bytes that nothing can complete, because only the first byte is checked, and only for being at least
- * 0xc2.
+ * Whether the bytes from `pos` to `limit` may be the beginning of a character that `limit` cuts off. This is also true
+ * of some invalid bytes, because only the first byte is checked: it must be at least 0xc2.
  */
 export function isUnfinished(bytes: Uint8Array, pos: number, limit: number): boolean {
   return limit - pos < 4 && bytes[pos]! >= 0xc2 && codePointAt(bytes, pos, limit) === noCodePoint;

@@ -1,4 +1,7 @@
-/** Writes a value for a message: as JSON if it has such a form, cut to a readable length. */
+/**
+ * Returns a value as JSON for a message, cut to a readable length. A value that JSON leaves out, such as undefined,
+ * becomes "missing".
+ */
 export function showValue(value: unknown): string {
   let json: string;
   try {

@@ -86,7 +86,7 @@ function hintOf(signature: Signature, path: string, compression: Compression): M
   return phrase`${remedy(path)}${messages.ifHas("binary text", asText)}`;
 }
 
-/** The end of a shell command whose output is a text to read. */
+/** The end of a shell command that extracts text: it passes the text to `bpe`, or writes it to a file. */
 const toText = messages.ifHas(messages.standardInput, " | bpe … -", " > text.txt");
 
 /** A shell command that unpacks an input. */
@@ -126,8 +126,8 @@ function unmarkedEncodingOf(head: Uint8Array): string | undefined {
 }
 
 /**
- * The minimum share of code units with a zero byte in a head that is taken for UTF-16. It is low, because in a script
- * other than Latin, mostly spaces and line ends have one.
+ * The minimum share of code units with a zero byte from which the beginning of a file is taken for UTF-16. It is low,
+ * because in scripts other than Latin, few code units except those of spaces and line ends have a zero byte.
  */
 const zeroShareLeast = 0.1;
 
@@ -165,7 +165,7 @@ function hasBytes(head: Uint8Array, offset: number, bytes: string): boolean {
 
 const isPlain = (bytes: string) => /^[\t\n\r\x20-\x7f]*$/.test(bytes);
 
-/** Most of these programs cannot read a pipe, so standard input has to be written to a file first. */
+/** Most of the programs that extract text cannot read a pipe, so standard input has to be written to a file first. */
 const piped = (command: string) => (path: string) =>
   phrase`${path === "-" ? "write it to FILE, and " : ""}extract its text: \`${command.replace("FILE", () => fileAt(path))}${toText}\``;
 const fileAt = (path: string) => (path === "-" ? "FILE" : shell.quoted(path));
@@ -176,7 +176,7 @@ const addedUp = (path: string) =>
     phrase`to use these counts, ${path === "-" ? "write them to FILE, and " : ""}pass them with ${asOption("counts", fileAt(path))}`,
     "give the text that was counted",
   );
-/** Decoding takes the ending .npy as the sign of this format. */
+/** `bpe decode` recognizes a NumPy array by the ending .npy, so a file with another name has to be copied. */
 const decoded = (path: string) =>
   `if it contains token ids, decode them: \`bpe decode --tokenizer PATH ${path.endsWith(".npy") ? shell.quoted(path) : "COPY.npy"}\``;
 

@@ -13,14 +13,17 @@ export type Cut = {
 };
 
 export type CutOptions = {
-  /** The pattern at whose safe cuts the text may be divided. If null, only special tokens are cuts. */
+  /**
+   * The pattern at whose safe cuts the text may be divided. If null, the text is cut only at the starts of special
+   * tokens.
+   */
   readonly pattern: CompiledPattern | null;
   /** How the text is normalized before the pattern cuts it; by default not at all. */
   readonly normalization?: Normalization | null;
   readonly specialTokens: readonly Uint8Array[];
 };
 
-/** The maximum number of bytes of a character after its first one. */
+/** The maximum number of bytes that follow the first byte of a character. */
 const characterTailBytes = 3;
 
 /** Finds positions where a text can be cut, by the bytes around them. */
@@ -35,17 +38,18 @@ export class CutFinder {
   }
 
   /**
-   * Finds a cut in [from, stop) of a text that is known up to `limit`: the start of a special token that no earlier one
-   * overlaps. If there is none, returns the first safe cut before `stop - characterTailBytes`; undefined if there is no
-   * such cut, or if a special token reaches into [from, stop).
+   * Finds a cut in [from, stop) of a text that is known up to `limit`. The cut is the start of a special token that no
+   * earlier special token overlaps. If there is no such token, the cut is the first safe cut before `stop -
+   * characterTailBytes`. Returns undefined if there is no such cut either, or if a special token reaches into [from,
+   * stop).
    *
-   * Before `from`, `contextBytes` bytes must be known, or all since the beginning of the text or since an earlier cut.
-   * After `stop`, `contextBytes` bytes must be known, or all up to the end of the text.
+   * Before `from`, `contextBytes` bytes must be known, or all bytes since the beginning of the text or since an earlier
+   * cut. After `stop`, `contextBytes` bytes must be known, or all bytes up to the end of the text.
    */
   find(text: Text, from: number, stop: number, limit: number): Cut | undefined {
     const { finder } = this;
-    // A special token is a cut only if no earlier one overlaps it, because then every reader finds it, whatever text
-    // precedes.
+    // A special token is a cut only if no earlier special token overlaps it. Every reader then finds it, whatever text
+    // precedes it.
     finder.reset(text.bytes.subarray(0, limit));
     let reach = 0;
     let touched = false;
@@ -90,14 +94,17 @@ export class CutFinder {
   }
 }
 
-/** The number of bytes after a cut that decide whether it is safe, or that may change the character at the cut. */
+/**
+ * The number of bytes after a cut that decide whether it is safe, or by which normalization may change the character at
+ * the cut.
+ */
 const afterCutBytes = 12;
 
 type FileCut = { readonly atByte: number; readonly inside: boolean };
 
 /**
- * How many bytes after a wanted cut are searched for a cut; in plain text, at least `probeSizeBytes`. If they have
- * none, the range grows by another `rangeSizeBytes`, and the search begins again at its new end.
+ * How many bytes are searched for a cut, from the wanted position on; in plain text, at least `probeSizeBytes`. If
+ * these bytes have no cut, the range grows by another `rangeSizeBytes`, and the search begins again at its new end.
  */
 const searchSizeBytes = scaled(1 << 20, 64);
 const defaultProbeSizeBytes = scaled(1 << 16, 16);
@@ -190,7 +197,8 @@ export function* cutIntoRanges(
   let { startByte, startsInside } = whole;
   const isText = input.format === "text";
   const staysWhole = input.format === "parquet" || (keepsTextsWhole && isText);
-  // No cut is searched for if less than half the target size would be left after the wanted position.
+  // If less than half of `rangeSizeBytes` would be left after the wanted position, no cut is searched for, and this
+  // range is the last.
   const isLast = (endByte: number) => staysWhole || whole.endByte - endByte < rangeSizeBytes / 2;
   if (!isLast(startByte + rangeSizeBytes)) {
     const fd = openInput(input);

@@ -132,8 +132,8 @@ function findInDirectory(directory: string, options: InputOptions): FoundInputs 
 const aboutRecords = phrase`metadata of the data files; to read it as well, give ${asOption("include", '"*"')}`;
 
 /**
- * Returns the reason as a message. For `aboutRecords`, the only reason that names an option, this lets the caller spell
- * the option.
+ * Returns the reason why a file was skipped, as a message. Only the reason `aboutRecords` names an option; a message
+ * lets the caller spell that option.
  */
 export const reasonSkipped = ({ reason }: Skipped): Message =>
   reason === messages.spell(aboutRecords) ? aboutRecords : reason;
@@ -220,8 +220,8 @@ export function includeFilter(globs: readonly string[]): FileFilter {
 
 /**
  * Returns the regular files below a directory that the filter accepts, in byte order of their paths. Hidden files and
- * folders are left out, and links are followed. `skipped` has further paths of a folder or file that is already listed,
- * and the internal folders of hub caches.
+ * folders are left out, and links are followed. If a file or folder has several paths, one is used, and `skipped` has
+ * the others. `skipped` also has the internal folders of hub caches.
  */
 export function filesBelow(directory: string, wanted: FileFilter): { paths: string[]; skipped: Skipped[] } {
   const root = directory.replace(/\/+$/, "");

@@ -82,8 +82,9 @@ export const inputFormats: readonly InputFormat[] = ["text", "jsonl", "json", "p
 export const hasFields = (format: InputFormat) => format !== "text" && format !== "fasta";
 
 /**
- * What an input's format was taken from: an option, the extension of its name, or its first bytes. If no other format
- * is recognized, an input is plain text, which counts as taken from its name; if it is named `.json`, from its content.
+ * What an input's format was taken from: an option, the extension of its name, or its first bytes. An input in which no
+ * other format is recognized is plain text. That format counts as taken from the name or, if the name ends with
+ * `.json`, from the content.
  */
 export type FormatSource = "option" | "name" | "content";
 

@@ -106,9 +106,9 @@ export type InputOptions = {
   readonly inputFormat?: InputFormat | undefined;
   readonly textField?: string | undefined;
   /**
-   * How texts were read when the tokenizer was trained. If options, name and content do not show an input's format, it
-   * is read as records if its first one has the training's text field, or as FASTA if the training's texts were FASTA
-   * and it begins with `>`.
+   * How texts were read when the tokenizer was trained. This decides the format of an input if options, name and
+   * content do not show it. The input is read as JSON records if its first object has the training's text field. It is
+   * read as FASTA if the training's texts were FASTA and the input begins with `>`.
    */
   readonly trained?: Reading | undefined;
   /** Globs that select files in directories. */
@@ -132,8 +132,8 @@ export function inspectInput(path: string, options: InputOptions = {}): Input {
 }
 
 /**
- * Inspects the file or stream at a path. If these options do not let a file be read, because it is neither text nor
- * Parquet, for example, returns what it is. The content of a stream is checked only when it is read.
+ * Inspects the file or stream at a path. If a file cannot be read with these options, for example because it is neither
+ * text nor Parquet, returns a description of the file. The content of a stream is checked only when it is read.
  */
 export function inspectContent(path: string, options: InputOptions): Input | NotText {
   if (path === "-") return streamAt(path, options);
@@ -254,8 +254,8 @@ export async function inspectFirstStream(
 }
 
 /**
- * Refuses a stream if its first bytes are not text, or if they are JSON records that would be read as plain text
- * without a request for that format. Nothing is refused if binary data is to be read as text.
+ * Refuses a stream if its first bytes are not text. Also refuses a stream that begins with JSON records but would be
+ * read as plain text, unless an option asks for plain text. If binary data is to be read as text, refuses nothing.
  */
 export function checkStream(head: Uint8Array, input: Input): void {
   const { path, format, formatFrom, isBinaryText, textField } = input;

@@ -24,16 +24,16 @@ import { defaultTextField } from "./json-shape.ts";
  *   start, end             bytes [start, end) of the file
  *   startsInside           the range begins at a safe cut inside a document, not at the edge of one
  *   endsInside             the range ends at a safe cut inside a document, not at the edge of one
- *   index                  0, 1, 2, … through the plan: the order in which parts are joined
+ *   index                  0, 1, 2, … through the plan: the order in which the encoded ranges are joined
  *   sizeBytes, modifiedMs  the state of the file when the plan was made: the ranges are valid for that file only
  *   inputFormat            the format of the file, one of `inputFormats`
  *   textField              the field, or column, with the texts; only for formats that have fields
- *   patternDigest          the patterns
- *   specialTokensDigest    the special tokens, in any order
+ *   patternDigest          a digest of the patterns
+ *   specialTokensDigest    a digest of the special tokens, whatever their order
  *   isLinewise             whether documents also end at the ends of lines
  *   normalization          the normalization of the text, if any
- *   digest                 of all of the above. Whether a cut is valid cannot be checked without reading the text, so a
- *                          changed line is refused
+ *   digest                 a digest of the fields above. Whether a cut is valid cannot be checked without reading the
+ *                          text, so a changed line is refused
  *
  * The cuts depend on the options from `patternDigest` to `normalization`: with other options, a pretoken may cross the
  * edge of a range. The digest covers the values, not how they are written: any JSON library may rewrite a line, and
@@ -254,9 +254,9 @@ export function read(
 }
 
 /**
- * Reads the lines of a whole plan, and sorts them by index. Throws a UserError if there is no line, if one is invalid,
- * or if the indices are not 0, 1, 2, …; that lines are missing at the end of the plan is not noticed. Does not access
- * the files that the plan names.
+ * Reads the lines of a whole plan, and sorts them by index. Throws a UserError if there is no line, if a line is
+ * invalid, or if the indices are not 0, 1, 2, …. Does not notice that lines are missing at the end of the plan, and
+ * does not access the files that the plan names.
  */
 export function readLines(text: string, source: string): Line[] {
   const lines = text.split("\n").flatMap((json, i) => {
@@ -276,9 +276,9 @@ export function readLines(text: string, source: string): Line[] {
 }
 
 /**
- * Refuses a range with impossible marks, or with an unmarked end where `bpe plan` would not have cut. (`startsInside`
- * and `endsInside` mark ends inside a document.) The digest alone proves nothing, because it can be forged. Records are
- * cut after line feeds; a text is cut before special tokens, or inside a document.
+ * Refuses a range with impossible marks (`startsInside` and `endsInside` mark edges inside a document), and a range
+ * with an unmarked edge where `bpe plan` would not have cut. The digest alone proves nothing, because it can be forged.
+ * Records are cut after line feeds; a text is cut before special tokens, or inside a document.
  */
 function checkEnds(line: Line, input: Input, { specialTokens }: PlannedCutting, fail: Fail): void {
   const { start, end, sizeBytes, startsInside, endsInside } = line;

@@ -242,8 +242,9 @@ export class RangeReader {
   }
 
   /**
-   * Moves the window to `keepPos` or, if a file is mapped, to the start of the memory page that contains it, and fills
-   * it. Returns by how much positions decrease. The number is negative if the page begins before the window did.
+   * Moves the window so that it begins at `keepPos` or, if a file is mapped, at the start of the memory page that
+   * contains `keepPos`. Then fills the window. Returns by how much positions decrease; this number is negative if that
+   * page begins before the old window.
    */
   advance(keepPos: number): number {
     const baseBefore = this.baseByte;

@@ -215,8 +215,8 @@ export class TaskTexts {
     const { pretokens } = this.chain;
     const invalidBefore = pretokens.invalidByteCount;
     pretokens.lookAhead(end, reader.limit);
-    // If a document begins exactly at the cut, it is counted here, because the next range takes its beginning for the
-    // continuation of an earlier document.
+    // If a document begins exactly at the cut, it is counted here. The next range will not count it, but take it for
+    // the continuation of an earlier document.
     const moreDocuments = pretokens.isInside ? 0 : 1;
     return { moreDocuments, lessInvalid: pretokens.invalidByteCount - invalidBefore };
   }
@@ -345,7 +345,10 @@ class ChunkedRanges<Result> {
   /** The range that continues in the next chunk. */
   private unfinished: Unfinished<Result> | undefined;
 
-  /** @param start begins the work on a range; the work yields the bytes done, also when it waits for more bytes */
+  /**
+   * @param start begins the work on a range; the work yields the number of bytes done, also when it waits for more
+   * bytes
+   */
   constructor(
     private readonly inputs: readonly Input[],
     private readonly start: (source: ByteSource, range: LineRange) => Generator<number, Result>,

@@ -28,7 +28,7 @@ export function kindOf(value: Value): Kind | null {
 
 /**
  * Returns the value to keep for the JSON of a value; undefined for a string with a lone surrogate. Objects and lists
- * are kept as their JSON; in a field declared as text, so are numbers, true and false.
+ * are kept as their JSON. In a field declared as text, numbers, true and false are kept as their JSON, too.
  */
 export function keptValue(json: string, { kind }: Field): Value | undefined {
   if (json === "null") return null;
@@ -58,7 +58,7 @@ export class Columns {
   /** The type of each column; null if it is not known yet. */
   readonly kinds: (Kind | null)[];
 
-  /** @param kinds the kinds in earlier shards */
+  /** @param kinds the types that the columns have in earlier shards */
   constructor(
     readonly fields: readonly Field[],
     kinds?: readonly (Kind | null)[],

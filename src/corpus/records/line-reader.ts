@@ -11,8 +11,8 @@ type RecordLines = {
   /** The position of the first line: after a byte-order mark, if the format allows one. */
   firstPos(bytes: Uint8Array): number;
   /**
-   * Appends the records in text[pos .. end) to the batch; stops at an invalid line. The last byte before `end` must be a
-   * line feed or, if the last line lacks its line feed, the byte at `end` must be one.
+   * Appends the records in text[pos .. end) to the batch; stops at an invalid line. The last line must end with a line
+   * feed: the last byte before `end` or, if the file lacks it, the byte at `end`.
    */
   read(text: Text, pos: number, end: number, batch: RecordBatch): LinesRead;
   readonly tooLongHint: string;
@@ -71,7 +71,8 @@ export class LineReader {
       const keptBytes = reader.limit - end;
       // While a stream is still arriving, its end is unknown. The caller sets `range.endByte` during one of the yields.
       reader.endByte = range.endByte;
-      // The bytes of the old window, if it is replaced, of the new one, and of the texts of the records in it.
+      // Memory is needed for the new window and for the texts of its records. If the new window replaces the old one,
+      // the old one still needs memory, too.
       const wantedBytes = reader.bytesAfter(end);
       const neededBytes = (wantedBytes > reader.text.bytes.length ? 2.5 : 2) * wantedBytes;
       const nameLine = () => placeIn(source.path, `${unit} ${linesBefore(source, range) + lineCount + 1}`);

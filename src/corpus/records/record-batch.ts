@@ -43,8 +43,8 @@ export class RecordBatch {
   }
 
   /**
-   * Appends bytes [start, end) as a record. Creates no view of a short record, because views of many would be gigabytes
-   * of garbage.
+   * Appends bytes [start, end) as a record. Creates no view of a short record, because the views of many records would
+   * be gigabytes of garbage.
    */
   append(bytes: Uint8Array, start: number, end: number): void {
     this.endRecord(copyBytes(bytes, start, end, this.text.bytes, this.byteCount));

@@ -94,7 +94,7 @@ export class ParquetReader {
 
   /**
    * Claims memory for a page and for what is decoded from it. Returns true if the caller of `read` should free other
-   * memory first. In that case the batch, which has been processed, is emptied.
+   * memory before the page is read. In that case the batch, which has been processed, is emptied.
    */
   private claim(bytes: number, nameText: () => string): boolean {
     const needsRoom = this.memory.claim(bytes, nameText, smallerPages);
@@ -169,7 +169,7 @@ const memoryOfPage = ({ header, dataByte, endByte }: Page, { codec, isOptional }
  *   starts   Int32Array   count    value v is bytes[starts[v] .. ends[v])
  *   ends     Int32Array   count
  *
- * If a page refers to a dictionary, `bytes` is that of the dictionary, and several values may be at one position.
+ * If a page refers to a dictionary, `bytes` are the bytes of the dictionary, and several values may be at one position.
  */
 type PageValues = {
   readonly bytes: Uint8Array;
@@ -186,8 +186,8 @@ function dictionaryValues({ header }: Page, packed: Uint8Array, codec: Compressi
 }
 
 /**
- * Called with the number of bytes of decoded values that need memory besides that of the page, as in delta encodings.
- * May throw.
+ * Called if decoded values need memory in addition to that of the page, as in delta encodings. `bytes` is the size of
+ * these values. May throw.
  */
 type ClaimValues = (bytes: number) => void;
 

@@ -463,8 +463,8 @@ export const valueCountOf = ({ type, data_page_header, data_page_header_v2 }: Pa
 const pageBytesMax = 2 ** 30;
 
 /**
- * Throws if the page is of an unknown kind, or if the header lacks a size that this kind needs, or has an invalid one.
- * hyparquet does not check that.
+ * Throws an error if the page is of an unknown kind, or if a size that this kind of page needs is missing in the header
+ * or invalid. hyparquet does not check that.
  */
 function checkHeader(header: PageHeader): void {
   const { type, data_page_header: v1, data_page_header_v2: v2, dictionary_page_header: dictionary } = header;
