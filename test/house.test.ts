@@ -116,7 +116,7 @@ test("messages name options as data, so that each caller can spell them", () => 
 test("slow modules of the runtime are loaded only where they are needed", () => {
   const slow = /^import (?!type).*"node:(crypto|fs\/promises|stream|tty|zlib)"/;
   const loading = sources.filter((path) => linesOf(path).some((line) => slow.test(line)));
-  // Few runs need these files, or the executable does not contain them.
+  // These files may import slow modules, because few runs need the files, or the executable does not contain them.
   expect(loading).toEqual([
     "src/corpus/records/parquet/plan-pages.ts",
     "src/runtime/host.node.ts",

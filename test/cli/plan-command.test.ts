@@ -303,7 +303,9 @@ const planAll = (...args: string[]) =>
     .split("\n");
 const read = (name: string) => readFileSync(join(home, name));
 
-/** Encodes the plan in slices of lines, and returns the files of the parts in order. */
+/**
+ * Encodes `sliceLines` lines of the plan at a time, each time into a new file. Returns the names of the files in order.
+ */
 function encodeParts(
   lines: readonly string[],
   sliceLines: number,
@@ -334,7 +336,7 @@ test("parts, joined in order, are the ids of the whole", () => {
   const expected = whole(...plain);
   expect(joined(encodeParts(lines, 3, "bin", ...plain, "-w", "2")).equals(expected)).toBe(true);
   expect(joined(encodeParts(lines, 4, "npy", ...plain), 128).equals(expected)).toBe(true);
-  // Encodes one part for each range. The token is appended by the parts that end an input or a record.
+  // Encodes each range into its own file. If a range ends an input or a record, the token is appended to its ids.
   const appending = [...plain, "--append-token", special];
   expect(joined(encodeParts(lines, 1, "bin", ...appending)).equals(whole(...appending))).toBe(true);
 });

@@ -298,7 +298,7 @@ describe("other people's files", () => {
     const ranks = readFileSync(join(writeTokenizer("cl100k"), "tokenizer.tiktoken"), "utf8")
       .trim()
       .split("\n");
-    // A special token is among the ranks, as in p50k.
+    // The id of a special token, 300, is between the ranks of other tokens, as in p50k.
     const moved = ranks
       .map((line, rank) => `${line.split(" ")[0]} ${rank < 300 ? rank : rank + 1}`)
       .join("\n");

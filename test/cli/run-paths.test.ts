@@ -89,7 +89,7 @@ test("a log that the run reads or writes is refused, by any name, and nothing is
     ["prune tok --text corpus.txt -n 260 -o out", "tok/tokenizer.json"],
     ["truncate tok -n 260 -o out", "tok/tokenizer.json"],
     ["convert tok -o out", "tok/tokenizer.json"],
-    // The next two commands have another mistake, which may be found first.
+    // The next two commands have another mistake, which may be reported instead.
     ["train corpus.txt -n 262 -o out --vocab-sise 3", "corpus.txt"],
     ["train texts none.txt -n 262 -o out", "texts/more/a.txt"],
     ["eval tok --text corpus.txt", "corpus.txt"],

@@ -15,7 +15,7 @@ const corpus = put(home, "corpus.txt", letters);
 const output = join(home, "tokenizer");
 const command = ["train", corpus, "-n", "60000", "-o", output, "--progress", "json"];
 
-/** Sends the signal when the stage is under way, and waits for the end. */
+/** Sends the signal when the stage is under way, and waits until the run has ended. */
 async function interrupt(signal: "SIGINT" | "SIGTERM", stage: string, workers: string) {
   const run = Bun.spawn([binary, ...command, "-w", workers], { stderr: "pipe", env: environment });
   let shown = "";

@@ -274,7 +274,7 @@ describe("--special-tokens", () => {
 
 describe("a large number of special tokens, or very long ones,", () => {
   const random = randomNumbers(16);
-  // The search for the tokens has a state for most of their bytes: some 20 MB of tables.
+  // The automaton that searches for the tokens has a state for most of their bytes: some 20 MB of tables.
   const many = Array.from({ length: 60_000 }, (_, i) => `<${i}${random(2 ** 30)}${random(2 ** 30)}>`);
   put(home, "many", many.join("\n"));
   put(home, "long", `<${"x".repeat(1_000_000)}>`);

@@ -188,8 +188,8 @@ const recordIn = (path: string) => JSON.parse(readFileSync(join(path, "training.
 describe("several sizes", () => {
   test("each is what a separate run gives, under every rule", () => {
     for (const compat of ["cs336", "huggingface", "rustbpe"]) {
-      // Merges spell "Ġlo" and "we". Under HF's rule, such a merge takes the special token's id and adds no entry to
-      // the vocabulary, so there is room for one more merge.
+      // Merges make the special tokens "Ġlo" and "we". Under HF's rule, such a merge takes the special token's id and
+      // adds no entry to the vocabulary, so there is room for one more merge.
       const special = compat === "huggingface" ? ["-s", "Ġlo", "-s", "we"] : ["-s", "<|end|>"];
       const options = ["--compat", compat, "--pad-to", "16", ...special];
       const { code, output } = trainSizes("several", "285,265,275,1000", ...options);

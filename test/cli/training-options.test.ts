@@ -137,7 +137,7 @@ test("an option in the library has the same value as typed", () => {
     if (library === null) continue;
     const [last, ...outer] = library.split(":")[0]!.split(".").reverse();
     const call = outer.reduce((inner: object, name) => ({ [name]: inner }), { [last!]: value });
-    // The option that this one needs. It does not change this one's value.
+    // If this option needs another one, `needed` gives it. That does not change the value of this option.
     const needed = option.needs === undefined ? {} : neededBy(option.needs.other);
     const asked = readCall({ vocabSize: 300, ...needed, ...call }) as Record<string, unknown>;
     expect([key, asked[key]]).toEqual([key, typed(key, inFull(key, option))]);
@@ -152,7 +152,7 @@ function neededBy(other: string): object {
 test("an option in Python has the same value as typed", () => {
   const given = options.flatMap(([key, option]) => {
     const parameter = pythonName(key, option);
-    // Python's `train` lacks the options without a parameter, and makes the arguments of these two by other code.
+    // Leaves out the options that Python's `train` lacks, and two whose arguments it makes by other code.
     if (parameter === null || key === "vocabSize" || key === "output") return [];
     const [, value, python = value] = rows[key];
     return [{ key, parameter, value: python }];

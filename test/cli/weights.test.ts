@@ -80,7 +80,8 @@ describe("bpe train --weight", () => {
     put(home, "hi.txt", madeText(20, 350));
     expect(nightly(...files, ...weights("2.25"))).toBe(true);
     expect(nightly(...files, ...weights("2.25"))).toBe(false);
-    // The cache has a sum for the inputs of each weight, and one for the whole corpus. None replaces another.
+    // The cache has a sum of the words for the inputs of each weight, and one for the whole corpus. None replaces
+    // another.
     expect(nightly(...files.slice(1), ...weights("7"))).toBe(true);
     expect(nightly(...files)).toBe(true);
   });

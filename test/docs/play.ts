@@ -72,7 +72,7 @@ export function play(page: string, directory: string, python?: string): Played[]
     HOME: directory,
     LC_ALL: "C",
     PATH: programs.join(delimiter),
-    // Otherwise transformers prints that PyTorch is missing, which a reader may have.
+    // Without this setting, transformers prints that PyTorch is missing, which readers who have PyTorch would not see.
     TRANSFORMERS_VERBOSITY: "error",
   };
   return scriptsOf(page)

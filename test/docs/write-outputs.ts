@@ -1,5 +1,5 @@
-// `npm run suite examples -- docs/nightly.md` runs the examples of the page. An output that does not match its output
-// block is written into that block. If no page is named, this is done for all pages with examples.
+// `npm run suite examples -- docs/nightly.md` runs the examples of the page. If an output differs from its output
+// block, it is written into the block. If no page is named, this is done for all pages with examples.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

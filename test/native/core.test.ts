@@ -381,7 +381,7 @@ describe.skipIf(driver === undefined)("the core in C", () => {
   test("normalizes every character into each form, alone and next to marks", () => {
     const characters: string[] = [];
     for (let codePoint = 0; codePoint < 0x110000; codePoint++) {
-      // No character of these planes changes, so a sample is enough.
+      // Normalization changes no character from U+30000 on, so a sample is enough.
       if (codePoint >= 0x30000 && codePoint % 0x101 !== 0) continue;
       if (codePoint < 0xd800 || codePoint > 0xdfff) characters.push(String.fromCodePoint(codePoint));
     }

@@ -76,9 +76,11 @@ static const char *offsets(const Question *question, const uint8_t *text) {
   return error;
 }
 
-/* If the text has more than `ids` ids, answers with the start and end of its first part, of its last part, or of all
- * its parts. A part has at most `ids` ids; successive parts overlap by at most ids / 4 tokens.
- * `number` is 4 * ids + FIRST_PART, LAST_PART or ALL_PARTS. */
+/*
+ * Cuts a text of more than `ids` ids into parts of at most `ids` ids, which overlap by at most ids / 4 tokens. Answers
+ * with the start and the end of the first part, of the last part, or of every part; with nothing for a shorter text.
+ * `number` is 4 * ids + FIRST_PART, LAST_PART or ALL_PARTS.
+ */
 static const char *cuts(const Question *question, const uint8_t *text) {
   Ids ids = {0};
   Notes notes = {0};

@@ -1,4 +1,4 @@
-/** Returns results of a tokenizer that must be the same in Node, Bun and browsers. */
+/** Calls methods of a tokenizer with a text. The results must be the same in Node, Bun and browsers. */
 export function cutsOf(tokenizer, text) {
   const stream = tokenizer.stream();
   const session = tokenizer.session();

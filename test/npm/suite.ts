@@ -100,7 +100,7 @@ function expectedOf() {
   };
 }
 const expected = expectedOf();
-// cuts.mjs is a plain script, because it also runs in the project.
+// cuts.mjs is a plain script, because it also runs in the project in which the package is installed.
 const { cutsOf } = await import(join(import.meta.dir, "cuts.mjs"));
 const cuts = cutsOf(await Tokenizer.load(at("expected")), documents.join(special));
 cpSync(join(import.meta.dir, "cuts.mjs"), join(project, "cuts.mjs"));
@@ -235,8 +235,8 @@ test("the examples of the README run verbatim: train, save, load, encode; and a 
   const blocks = [...readFileSync(join(root, "npm/README.md"), "utf8").matchAll(/^```ts\n(.*?)^```/gms)];
   expect(blocks.length).toBe(3);
   const [train, session, browser] = blocks.map(([, code]) => code!) as [string, string, string];
-  // The browser's example fetches a file by its URL. Here, `fetch` reads the file of that name which the first example
-  // saved.
+  // The browser's example fetches a file by its URL. Here, `fetch` reads the file of the same name that the first
+  // example saved.
   const fetched = `import { readFileSync } from "node:fs";
     globalThis.fetch = async (name) => new Response(readFileSync(\`tokenizer/\${name}\`));\n`;
   const directory = join(project, "readme");

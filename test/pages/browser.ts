@@ -213,7 +213,7 @@ test("a reader of three tokenizers can choose two, and sees where they differ", 
   const first = await passages();
   await choose("of400", "of320");
   expect(await passages()).not.toEqual(first);
-  // The names have the colours of the picture.
+  // Each name has the colour of its tokenizer in the picture.
   const keys = page.locator(".pair-names .key");
   expect(await keys.evaluateAll((all) => all.map((key) => key.className))).toEqual(["key c2", "key c1"]);
   await choose("of400", "of280");

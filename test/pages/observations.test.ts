@@ -56,8 +56,8 @@ test("shares are compared with those of vocabularies of the same size, and what 
     ["2.0 %", "more than the usual: up to 0.7 %", true],
     ["10 %", "usual ≤ 15 %", false],
   ]);
-  // The usual share is that of the nearest measured vocabulary size, by ratio: 1,000 for the 1,960 tokens of `few`, and
-  // 4,000 for the 2,040 of `more`.
+  // The usual share is that of the measured vocabulary size which is nearest by ratio: for the 1,960 tokens of `few`
+  // that of 1,000 tokens, and for the 2,040 of `more` that of 4,000.
   const few = observationsOf({ learned: [...rare, ...kept(1860)], lastPairCount: 5 });
   expect(few.map(({ usual }) => usual)).toEqual(["usual ≤ 15 %"]);
   const more = observationsOf({ learned: [...rare, ...kept(1940)], lastPairCount: 5 });

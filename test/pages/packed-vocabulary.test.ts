@@ -24,7 +24,7 @@ function learned(text: string, mergeCount: number, compat: Compat) {
 
 const texts = {
   english: "the other thing that they thought of then was there with them ".repeat(3),
-  // Has tokens of more bytes than a page stores.
+  // This text has tokens of more bytes than a page stores.
   repetitive: `${"a".repeat(5000)} ${"ab".repeat(3000)} ${"é".repeat(900)}`,
 };
 
@@ -134,7 +134,7 @@ test("a merge whose half only a later merge creates is unpacked, too, as in the 
     [257, "   ", 2],
     [258, "    ", 3],
   ]);
-  // The first pair whose halves are there makes the token, as in encoding.
+  // Two merges make token 258. Its rank is that of the first merge whose halves exist by then, as in encoding.
   expect([byId.get(258)!.rank, byId.size]).toEqual([3, 259]);
 });
 

@@ -35,7 +35,7 @@ test("the template's policy allows its one script and its one style, and nothing
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ]);
-  // A policy governs only what comes after it.
+  // A content security policy governs only what comes after it in the page.
   expect(template.indexOf(policy)).toBeLessThan(template.indexOf("<style>"));
   expect(template.slice(0, pageHead.bytesMax)).toContain(pageHead.mark);
   for (const slot of [titleSlot, contentSlot]) expect(template.split(slot)).toHaveLength(2);

@@ -18,7 +18,7 @@ async function install(): Promise<void> {
   if ((await run(["apt-cache", "search", "--names-only", "^chromium$"])) === "")
     await run(["apt-get", "update"]);
   const plan = await run(["apt-get", "install", "--simulate", "--no-install-recommends", "chromium"]);
-  // The plan omits packages that are installed. The browser's own two packages are downloaded even then, because their
+  // The plan omits packages that are installed. The browser's own two packages are always downloaded, because their
   // files must be next to each other.
   const missing = [...plan.matchAll(/^Inst (\S+)/gm)].map(([, name]) => name!);
   const packages = [...new Set(["chromium", "chromium-common", ...missing])];

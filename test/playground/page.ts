@@ -206,7 +206,7 @@ test("a training can be cancelled at once, and the previous vocabulary stays; mi
   const before = await page.getAttribute("#watch-slider", "max");
   await page.fill("#train-size", "30000");
   await page.setInputFiles("#train-files", put(directory, "large.txt", story.repeat(2000)));
-  // Both clicks are in one task, so that the training cannot finish first.
+  // Both clicks are in one task, so that the training cannot finish between them.
   await page.evaluate(() => {
     for (const name of ["go", "cancel"]) document.getElementById(`train-${name}`)!.click();
   });

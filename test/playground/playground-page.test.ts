@@ -15,7 +15,7 @@ test("the merges of the page's example are those of a trainer, without ties", ()
     for (const word of words) word.tokens = mergePair(word.tokens, left, right);
     pieces = mergePair(pieces, left, right);
     expect(made[i]![1].split(" ")).toEqual(pieces);
-    // The count on the page is the number of pieces that are the merge's result.
+    // The merge's count on the page is the number of pieces that equal the merge's token.
     expect(pieces.filter((piece) => piece === left + right).length).toBe(merges[i]!.count);
   }
 });

@@ -100,7 +100,10 @@ function sortedTexts() {
   };
 }
 
-/** Returns the characters whose own form is new, or that are ordered differently between marks of classes 240 and 1. */
+/**
+ * Returns the characters whose normal forms depend on the version of Unicode. Each is tried between two marks, of
+ * combining classes 240 and 1, so that a new order of the marks is noticed, too.
+ */
 function charactersWithNewForms(hasNewForm: (text: string) => boolean): string {
   return Array.from({ length: 0x40000 }, (_, point) => point)
     .filter((point) => point < 0xd800 || point >= 0xe000)

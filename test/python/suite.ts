@@ -9,7 +9,7 @@ import { expectPage } from "../docs/expect-page.ts";
 import { playedPages } from "../docs/play.ts";
 
 const root = resolve(import.meta.dir, "../..");
-/** The modules that run in the second environment. All others run in the first. */
+/** The modules that run in dist/python-rc. All others run in dist/python. */
 const ofOne = ["test_one"];
 const isCore = process.env.BPE_TEST_CORE !== undefined;
 const core = [

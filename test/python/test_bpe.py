@@ -517,8 +517,8 @@ class Encoding(Home):
                 (saved / name).unlink() if before is None else (saved / name).write_bytes(before)
         finally:
             os.posix_spawn = spawn
-        # These images were made from other files than `load` reads, or with an option of `bpe image`, so they are not
-        # used.
+        # Loading does not use these images: one was made from other files than `load` reads, the other with an option
+        # of `bpe image`.
         plain = self.home / "plain"
         plain.mkdir()
         for name in ("vocab.json", "merges.txt"):
@@ -527,8 +527,8 @@ class Encoding(Home):
             subprocess.check_call([find_executable(), "image", *given, "-q", "-o", directory / "tokenizer.image"])
             with bpe.Tokenizer.load(directory) as loaded:
                 self.assertEqual(loaded.encode("a zz"), self.tokenizer.encode("a zz"))
-        # A file that determines the tokenizer changes after loading. `save` notices, because it compares the files
-        # before it uses them.
+        # After loading, one of the files that determine the tokenizer changes. `save` checks the files before it uses
+        # them, so it notices the change.
         config = saved / "tokenizer_config.json"
         with bpe.Tokenizer.load(saved) as loaded:
             config.write_bytes(config.read_bytes().replace(b'"eos_token": "<|endoftext|>"', b'"eos_token": "x"') + b" ")
@@ -575,9 +575,9 @@ class Encoding(Home):
 
     def test_parts_that_are_near_go_to_one_instance(self) -> None:
         batch = self.tokenizer._encoder().batch(["a b " * (1 << 16)] * 40, False, True, 2)
-        # With two threads, each of the two instances of the kernel owns every other group of 8 texts. One call encodes
-        # 32 texts: groups 0, 2 and 4 of the first instance and, because the second one has not begun, its group 1.
-        # Group 3, texts 24 to 31, is still strings.
+        # With two threads, there are two instances of the kernel, and each owns every other group of 8 texts. This call
+        # encodes 32 of the 40 texts: groups 0, 2 and 4, which the first instance owns, and group 1, because the second
+        # instance has not begun. Group 3, texts 24 to 31, is not encoded yet, so its items are still strings.
         self.assertTrue(batch.work())
         self.assertEqual("".join(type(ids).__name__[0] for ids in batch.lists()), "l" * 24 + "s" * 8 + "l" * 8)
         self.assertFalse(batch.work())

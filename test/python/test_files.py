@@ -95,7 +95,8 @@ class Files(unittest.TestCase):
         tokenizer = self.train()
         for edge in (1 << 18, _files._READ_BYTES):
             for shift in range(-len(END) - 2, 3):
-                # If END were treated as plain text, the first safe cut after the edge would often be inside it.
+                # A part or a read ends near `edge`. If END were treated as plain text, the first safe cut after `edge`
+                # would often be inside it.
                 text = "a" * ((edge + shift) % 3) + "東" * ((edge + shift) // 3) + END + " b" * 100_000
                 found, is_here = self.encoded(tokenizer, self.write("shifted", text.encode()))
                 self.assertTrue(is_here)

@@ -72,8 +72,8 @@ class Training(unittest.TestCase):
                 limit = given["limit_alphabet"]
                 if str(error).startswith(f"limit_alphabet={limit} is too small: all "):
                     limited += 1
-                    # HF keeps to the limit by dropping a character, so its result without the limit differs. But a
-                    # character that is also a special token stays in the vocabulary.
+                    # HF keeps to `limit_alphabet` by dropping a character, so its result without the limit differs. If
+                    # the character is also a special token, it stays in the vocabulary, so the results may be equal.
                     if not {*ALPHABET} & {*given["special_tokens"]}:
                         self.assertNotEqual(self.trained(tokenizers, **{**given, "limit_alphabet": None}), expected)
                 else:

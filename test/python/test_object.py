@@ -41,7 +41,8 @@ def made_text(draw: random.Random) -> str:
 
 def made_steps(draw: random.Random, named: list) -> list:
     """Returns random steps of a post-processor, of which at most one adds tokens."""
-    # Steps with different values of `adds_space` would trim differently, which is refused.
+    # All steps have the same `adds_space`. bpe refuses steps with different values, because these would trim
+    # differently.
     adds_space = draw.random() < 0.5
     steps = [processors.ByteLevel(trim_offsets=draw.random() < 0.8, add_prefix_space=adds_space)]
     if named and draw.random() < 0.6:
@@ -285,7 +286,7 @@ class Roles(Home):
         with bpe.Tokenizer.load(output) as ours:
             self.assertEqual(ours.special_tokens_map, {"bos_token": "<bos>", "eos_token": END, "mask_token": "<new>"})
             self.assertEqual((ours.eos_token_id, ours.pad_token_id), (ours.special_tokens[END], None))
-        # A pickle of the first tokenizer does not continue with the second one.
+        # The directory now has a second tokenizer. A pickle of the first one must not continue with the second.
         with self.assertRaisesRegex(bpe.BpeError, "has been replaced by another tokenizer"):
             pickle.loads(pickled).encode("x")
         with bpe.train(self.corpus, 300) as ours:

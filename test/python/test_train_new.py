@@ -352,7 +352,7 @@ class TrainNewFromIterator(unittest.TestCase):
             self.assertEqual([name for name in os.listdir(home) if name.startswith("bpe-")], [])
 
 
-#: A program whose texts print "begun" while the training reads them.
+#: A program that trains on an almost endless generator of texts, which prints "begun" after 1,000 texts.
 ENDLESS = """
 import bpe_trainer as bpe
 from transformers import GPT2Tokenizer

@@ -127,7 +127,8 @@ async function signalInSlowStage(world: World, random: Random): Promise<Outcome>
   const shown = args.join(" ");
   must(end.code === signals[signal], () => `${shown}: ${signal} gave exit ${end!.code}: ${end!.stderr}`);
   slowestSlowStopMs = Math.max(slowestSlowStopMs, tookMs);
-  // On a busy machine, ending threads also waits for a processor.
+  // On a busy machine, the other threads also have to wait for a processor before they can end. `waited` does not
+  // include that, so the limit grows with the load.
   const busyness = Math.max(1, loadavg()[0]! / availableParallelism());
   must(
     tookMs < (stopMsMax + takingBackMs) * busyness,

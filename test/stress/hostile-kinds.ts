@@ -227,7 +227,7 @@ async function wrongClock(world: World, random: Random): Promise<Outcome> {
   for (let n = 0; n < 6; n++) {
     if (n > 0) {
       const { startedAt } = JSON.parse(readFileSync(record, "utf8"));
-      // A result whose record has no valid time is dated by its file.
+      // If the record of a result has no valid time, the modification time of the record counts instead.
       const isTime = /^\d{4}-/.test(startedAt);
       const startedSecond = isTime ? Date.parse(startedAt) : statSync(record).mtimeMs;
       wanted.push({ startedSecond: Math.floor(startedSecond / 1000), n, inode: statSync(out).ino });

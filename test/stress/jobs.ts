@@ -43,7 +43,7 @@ function encodeJob(world: World, random: Random): Job {
 }
 
 /**
- * Returns a job that makes a tokenizer by something else than a plain training: one of `otherResults`, sometimes with
+ * Returns a job that makes a tokenizer by something other than a plain training: one of `otherResults`, sometimes with
  * --keep.
  */
 function otherJob(world: World, random: Random): Job {

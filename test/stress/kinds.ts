@@ -288,7 +288,7 @@ async function cutShort(world: World, random: Random): Promise<Outcome> {
   const bytes = readFileSync(world.input(name));
   const sizeBytes = 1 + random.below(bytes.length - 1);
   writeFileSync(path, bytes.subarray(0, sizeBytes));
-  // Cut between two gzip members or zstd frames, a file is complete.
+  // If a compressed file is cut between two gzip members or zstd frames, what is left is a valid file.
   if (world.wholeSizes.includes(sizeBytes)) return tooLate;
   const ended = await run(["train", path, ...trainOptions, "-w", "1", "-o", "out"], world.options);
   mustEndWell(ended);

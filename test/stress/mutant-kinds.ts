@@ -17,8 +17,8 @@ import { met, must, type Outcome } from "./outcome.ts";
 import { mustEndWell, start } from "./process.ts";
 import type { World } from "./world.ts";
 
-// Runs `bpe` on well-formed files with wild values. It must read them or refuse them by name, quickly and with little
-// memory.
+// Runs `bpe` on well-formed files with wild values. It must read each file, or refuse it with an error, quickly and
+// with little memory.
 
 const hangMs = 10_000;
 /**

@@ -1,5 +1,5 @@
-// Mutants are valid files of which some values were made wild. Each must be read, or refused with a message that names
-// it. A damaged file of a cache is set aside instead.
+// Mutants are valid files in which wild values replace some of the values. Each must be read, or refused with a message
+// that names it. A damaged file of a cache is set aside instead.
 
 import { beforeAll, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

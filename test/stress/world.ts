@@ -50,7 +50,10 @@ export class World {
   readonly inputs: string;
   /** Whether outputs go to a separate small device, which can be filled. */
   readonly isOnDevice: boolean;
-  /** Sizes in bytes at which a truncated compressed file is a complete one. */
+  /**
+   * Sizes in bytes to which a compressed file can be truncated and still be valid, because the cut is between two gzip
+   * members or zstd frames.
+   */
   readonly wholeSizes: number[] = [];
   private newText = "";
   private prints = { old: "", new: "", ids: "", oldIds: "" };

@@ -5,7 +5,7 @@ export type OwnMaterial = {
   readonly specialTokens: readonly string[];
   /** Tokens of the vocabulary that are valid text. */
   readonly tokens: readonly string[];
-  /** Tokens that no merges produce, so a text gets such a token only if a whole pretoken is the token. */
+  /** Tokens that no merges produce. A text gets such a token only where a whole pretoken equals it. */
   readonly unreachable: readonly string[];
 };
 

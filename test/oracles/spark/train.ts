@@ -36,7 +36,7 @@ describe("examples/spark/train.py", () => {
       killAt: /Finished task .* in stage 0\.0 .*executor (\d+)\) \(7\/\d\d\)/,
     });
     expect(killed).toBe(true);
-    // The words that the executor had counted are lost, and are counted again.
+    // The words that the killed executor had counted are lost, so they are counted again.
     expect(signsOf(log)).toContain("Resubmitted");
     expect(code).toBe(0);
     expect(tokenizerFiles(output)).toEqual(expected);

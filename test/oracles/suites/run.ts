@@ -135,8 +135,8 @@ function makeGpt2(fixtures: string): void {
 }
 
 /**
- * Writes the text that rustbpe's tests read in place of the beginning of enwik8. The reference trainers of these tests
- * agree on this text, too.
+ * rustbpe's tests compare several trainers on the beginning of enwik8. Writes another text in its place, on which these
+ * trainers agree, too.
  */
 function makeCorpus(): void {
   mkdirSync(join(cache!, "rustbpe"), { recursive: true });

@@ -32,7 +32,7 @@ function randomWords(count: number): string {
 const languages = ["eng", "deu_1996", "rus", "hin", "cmn_hans", "arb", "jpn", "kor", "vie", "tha"];
 const english = madeText(1, 4000);
 const documents = {
-  /** The longest document is longer than a shard, and some are empty. */
+  /** The longest document has more ids than a shard, and some documents are empty. */
   "english.txt": [english, "", madeText(2, 50), "low", "", madeText(3, 700)],
   "multilingual.txt": languages.map((code) => paragraphsOf(code, 1, 30)),
   "lines.jsonl": ["", "low lower", paragraphsOf("jpn", 1, 9), "", english.slice(0, 9000), ""],
