@@ -6,7 +6,7 @@ export type CommandSpec = Omit<commands.Command, "options"> & {
   readonly options: readonly optionTables.Option[];
 };
 
-/** Returns the usage line: the command with everything it requires. */
+/** Returns the usage line: the command, its arguments and its required options. */
 export function usageLine({ name, files, options }: CommandSpec): string {
   const required = options
     .filter((option) => option.required)

@@ -140,8 +140,8 @@ complete -o default -F _bpe bpe
 `;
 
 /**
- * The branch for a group. It offers the second words of the group's commands. If the second word is typed, it sets
- * `variable` to both words.
+ * The case for a group, in the script for bash. It offers the second words of the group's commands. If the second word
+ * is typed, it sets `variable` to both words.
  */
 const bashGroup = (name: string, words: string, variable: string, at: number) => `    ${name})
       [[ $COMP_CWORD -eq ${at} ]] && _bpe_words "${words}" && return
@@ -164,7 +164,7 @@ ${takesFiles ? "" : `      else\n        _bpe_words "${words.join(" ")}"\n`}    
       ;;`;
 }
 
-/** Returns the cases for the values of options, one for all options with the same completion. */
+/** Returns the cases for the values of options. Options with the same completion share a case. */
 function valueCases(options: readonly optionTables.Option[]): string[] {
   const valued = options.filter(({ kind }) => kind.value !== undefined);
   return [...Map.groupBy(valued, (option) => bashOffer(completionOf(option)))].map(

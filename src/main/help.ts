@@ -192,8 +192,8 @@ export function topicExamples(command: CommandSpec, topic: optionTables.Topic): 
 }
 
 /**
- * Returns the examples of a command that have one of the options. If none has, inserts the first option that has a
- * `sample`, if there is one, into the simplest example.
+ * Returns the examples of a command that have one of the options. If there are none, returns the simplest example with
+ * one of the options inserted: the first that has a `sample`. If no option has a `sample`, returns no example.
  */
 function examplesWith(
   { name, examples }: CommandSpec,

@@ -16,7 +16,10 @@ import type { CommandSpec } from "./command-spec.ts";
 // Errors about unknown commands and options, with suggestions. This file is loaded on demand, because suggestions need
 // all commands.
 
-/** Returns the error for an unknown option; the parameters are those of `UnknownOption` (arguments.ts). */
+/**
+ * Returns the error for an unknown option. `shown` is the option as typed, without its value. For a short option,
+ * `argument` is the whole argument: several short options, or a long one that was typed with a single dash.
+ */
 export function unknownOption(command: CommandSpec, shown: string, argument = shown): UserError {
   const isLong = command.options.some(({ name }) => argument === `-${name}`);
   return usageError(
@@ -43,9 +46,9 @@ function optionHint(command: CommandSpec, shown: string): Message {
   const typed = longName(shown);
   const known = (name: string | undefined) => command.options.some((option) => option.name === name);
   if (known(synonyms[typed])) return suggest([`--${synonyms[typed]}`]);
-  // A command without --json still writes its result as JSON with --progress json.
+  // A command without an option --json writes its result as JSON if `--progress json` is given.
   if (typed === "--json" && known("progress")) return phrase`did you mean ${asOption("progress", "json")}?`;
-  // Suggests the more common one of equally near options.
+  // If several options are equally similar to what was typed, the more common one is suggested.
   const names = command.options
     .toSorted((a, b) => Number(a.rare ?? false) - Number(b.rare ?? false))
     .map(({ name }) => `--${name}`);

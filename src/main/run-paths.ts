@@ -79,8 +79,8 @@ function pathsOfRead({ path, reads, name }: TypedRead): writtenPlaces.RunInput[]
 }
 
 /**
- * Refuses a log file that would be found in a directory of the corpus, or by a glob among the inputs. It would be read as
- * an input, because the log is created before the inputs are listed.
+ * Refuses a log file that would be found in a directory of the corpus, or by a glob among the inputs. It would be read
+ * as an input, because the log is created before the inputs are listed.
  */
 function keepLogFromCorpus(log: string, reads: readonly TypedRead[], { options }: Invocation): void {
   const include = inputSearch.includeFilter(options.get("include") ?? []);
@@ -116,14 +116,15 @@ function isMatched(path: string, typed: string): boolean {
 }
 
 /**
- * Whether a path relative to a directory is hidden, or leads out of the directory, because a part of it begins with a
- * dot.
+ * Whether a part of a path begins with a dot. Such a path, relative to a directory, is hidden or leads out of that
+ * directory (`..`).
  */
 const isHidden = (below: string) => /(^|\/)\./.test(below);
 
 /**
- * Whether a log at `path` may damage a file that the command line names. Also true if the log is in a directory that the
- * command line names, or matches a glob of it. The arguments have not been parsed yet, so each is taken for a path.
+ * Whether a log at `path` may damage a file that the command line names. Also true if the log is in a directory that
+ * the command line names, or matches a glob in the command line. The arguments have not been parsed yet, so each is
+ * taken for a path.
  */
 export function mayDamage(path: string, typed: readonly string[]): boolean {
   const at = typed.findIndex((argument) => /^--log-file(=|$)/.test(argument));

@@ -31,7 +31,10 @@ export type Base = Seeds & {
 
 /** The seed tokens of an extension. */
 export type Seeds = {
-  /** The merges of the seed tokens, in ids of the base; merge k makes the number `idLimit` + k. */
+  /**
+   * The merges that make the seed tokens. The number of a token is its id in the base; merge k makes the token with the
+   * number `idLimit` (of the base) + k.
+   */
   readonly seedMerges: readonly TokenPair[];
   /** Seed tokens that the base already encodes as one token. */
   readonly knownSeeds: readonly string[];
@@ -42,8 +45,9 @@ export type Seeds = {
 };
 
 /**
- * Gives each added token the bytes that its text spells as a key of HF's vocabulary, if it spells any. In HF's files,
- * added tokens are keys like all others, so an added token "Ġlo" is also the merged token " lo".
+ * Gives each added token the bytes that the characters of its text represent in HF's byte-to-character map, if each of
+ * them represents one. In HF's files, added tokens are keys of the vocabulary like all others. So an added token "Ġlo"
+ * is also the merged token " lo".
  */
 export function withKeyBytes(base: TokenizerParts): TokenizerParts {
   const { tokens } = base;
@@ -69,8 +73,8 @@ export function* startTokensOf(base: TokenizerParts): Generator<undefined, Start
 }
 
 /**
- * Returns the tokens that the base's merges do not produce from the tokens' own bytes. Leaves out tokens whose key has
- * characters that represent no byte, because no merge can spell such a key.
+ * Returns the tokens that the base's merges do not produce from the tokens' own bytes. Leaves out tokens whose key in
+ * HF's files has characters that represent no byte, because no merge can spell such a key.
  */
 function* findTokensWithoutMerge(base: TokenizerParts): Generator<undefined, KnownToken[]> {
   const { tokens, model } = base;
@@ -300,7 +304,7 @@ function concat(a: Int32Array, b: Int32Array): Int32Array {
   return both;
 }
 
-/** Throws a UserError for a new token that encoding its own bytes does not produce. */
+/** Throws a UserError if there is a new token whose bytes are not encoded to that token alone. */
 export function* checkReachable(
   base: TokenizerParts,
   extension: changes.Extension,
@@ -311,8 +315,8 @@ export function* checkReachable(
   let byteCount = 0;
   for (const { id, bytes } of extension.tokens) {
     const ids = merger.merge(bytes);
-    // A merge of the base ranks before all new merges. If only a new merge produces one of its halves, it may now apply
-    // for the first time, and join these bytes into other tokens.
+    // All merges of the base rank before all new ones. A merge of the base may need a half that only a new merge
+    // produces. It now applies for the first time, and may join the bytes of the new token into other tokens.
     if (ids.length !== 1 || ids[0] !== id) throw unreachable(base, extension, { id, bytes }, seedTokenCount);
     byteCount += bytes.length + 64;
     if (byteCount < 1 << 19) continue;

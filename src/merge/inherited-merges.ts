@@ -21,9 +21,9 @@ export function modelOfMerges({ left, right }: LearnedPairs): EncodingModel {
 }
 
 /**
- * The merges that the second stage (superwords) keeps of those that it inherits from the first. A merge is kept if its
- * pair ever occurred in the words of the second stage, even if other merges had consumed each occurrence before its
- * turn.
+ * Which merges the second stage (superwords) keeps of those that it inherits from the first. A merge is kept if its
+ * pair ever occurred in the words of the second stage. This includes a pair of which other merges had consumed each
+ * occurrence before it was that pair's turn.
  *
  *   ARRAY        TYPE          LENGTH            MEANING
  *   isKept       Uint8Array    mergeCount        1 if merge k is kept
@@ -51,9 +51,9 @@ const wordsAtOnce = scaled(1 << 18, 3);
 /**
  * Finds the merges to keep, from words in which all merges are applied, and from the counts of each token in them.
  *
- * A token was made from its two halves by one merge, these from their halves, and so on down to bytes. So the tokens in
- * the words determine how often each merge was applied. Even if a merge was never applied, its pair may have occurred
- * for a while, until another merge consumed one of the two tokens. `Boundaries` looks for such pairs.
+ * A token was made from its two halves by one merge, each half from its halves, and so on down to bytes. So the tokens
+ * in the words determine how often each merge was applied. Even if a merge was never applied, its pair may have
+ * occurred for a while, until another merge consumed one of the two tokens. `Boundaries` looks for such pairs.
  */
 export function* findKeptMerges(
   words: wordTables.TokenWords | RecordWords,
@@ -100,7 +100,7 @@ const mayEnd = 1;
 /** The token begins with the right half of an unapplied merge. */
 const mayBegin = 2;
 
-/** The number of pairs to remember as examined; then the set is cleared. */
+/** The maximum number of pairs that are remembered as examined. When it is reached, the set is cleared. */
 const knownPairsMax = scaled(1 << 20, 4);
 
 /**

@@ -36,7 +36,7 @@ export async function learnSuperwords(
   if (records !== undefined) {
     const superwords = await learnFrom(records, lifted.idCounts, first);
     if (superwords !== undefined) return superwords;
-    // Merging ran out of memory. If it did so halfway, the words were consumed.
+    // Merging ran out of memory. If that happened midway, the words were consumed, so they must be lifted again.
     if (lifted.isConsumed) lifted = await liftCorpus(training, run, learned, report);
   }
   const check = (size: wordTables.TokenWordsSize) =>
@@ -47,7 +47,7 @@ export async function learnSuperwords(
 
 type Superwords = { readonly merges: Merges; readonly facts: SuperwordFacts };
 
-/** Lifts the pretokens of the corpus, encoding them with the merges of the first stage. */
+/** Lifts the pretokens of the corpus: encodes them with the merges of the first stage, and counts the distinct ones. */
 function liftCorpus(training: Settings, run: Corpus, learned: Merges, report: Report) {
   const { specialTokens, normalization } = training;
   const cutting = cuttings.plain(training.superwords!.pattern.compiled, specialTokens, normalization);

@@ -70,8 +70,8 @@ export function* prepareEngine(
 const pauses = ["finished", "slice used up", "large pair on top", "top below threshold", "no room"] as const;
 
 /**
- * Merges until the slice is used up or the engine must pause. With several memories, only finds the pair to merge next;
- * `mergeInSlices` then merges it.
+ * Merges until the work of a slice of time (`budget`) is done or the engine must pause. With several memories, only
+ * finds the pair to merge next; `mergeInSlices` then merges it.
  */
 function mergeUntilPause({ memories, budget }: MergeEngine): (typeof pauses)[number] {
   const [{ exports }] = memories as [MergeMemory];
@@ -108,8 +108,9 @@ const countTooLarge = () =>
   });
 
 /**
- * A rebuild lowers the threshold until about this many pairs for each remaining merge, and `sparePairs` more, reach it.
- * Their number is estimated from the sketch (src/kernel/merge/rebuild-index.ts), so more or fewer pairs may be kept.
+ * A rebuild lowers the threshold until enough pairs have a count that reaches it: this many for each remaining merge,
+ * and `sparePairs` more. The number of such pairs is estimated from the sketch (src/kernel/merge/rebuild-index.ts), so
+ * more or fewer pairs may be kept.
  */
 const pairsPerMerge = 4;
 const sparePairs = 64;
@@ -230,7 +231,7 @@ function* layOutWords({ memories, budget }: MergeEngine, words: MergeWords): Gen
 /** Copying this many bytes counts as the work of one cell. */
 const bytesPerWork = 16;
 
-/** Copies the words of a memory's slice into the memory. */
+/** Copies a memory's part of the words, [first, end), into the memory. */
 function* copyWords(
   { exports, memory, plan: { first, end } }: Pick<MergeMemory, "exports" | "memory" | "plan">,
   { tokens, starts, counts }: wordTables.TokenWords,
@@ -397,7 +398,10 @@ function* refreshCounts(
   });
 }
 
-/** Calls `take` with the pair records of a memory, as many at a time as fit into the exchange region and a slice. */
+/**
+ * Calls `take` with the pair records of a memory. One call gets as many as fit into the exchange region, and into the
+ * work of a slice.
+ */
 function* exchangePairs(
   from: MergeMemory,
   budget: WorkBudget,

@@ -24,8 +24,8 @@ export type MergeEngine = {
   readonly budget: WorkBudget;
   readonly firstMerges: readonly TokenPair[];
   /**
-   * Sets the threshold of counts (src/kernel/merge/pair-queue.ts), and how it rises. Called after the first merges, if
-   * there are any: for these, every pair was indexed (`startExact`).
+   * Sets the count that a pair needs in order to be indexed (the threshold, src/kernel/merge/pair-queue.ts), and how it
+   * rises. With `firstMerges`, this is called only after them, because they need an index of all pairs (`startExact`).
    */
   readonly startRising: () => void;
 };
@@ -128,8 +128,8 @@ export function createMergeEngine(
 }
 
 /**
- * Cuts the table into slices with about the same number of cells (one for each token of a word, and one for its end).
- * No word is split, so the cuts do not affect the merges.
+ * Cuts the table into parts, one for each memory, with about the same number of cells (one for each token of a word,
+ * and one for its end). No word is split, so the cuts do not affect the merges.
  */
 function cutWords(words: wordTables.TokenWords, sliceCount: number) {
   const { wordCount, starts } = words;
@@ -199,9 +199,9 @@ function requestHugeRegions(engine: MergeMemory): void {
 const countEnd = 2 ** 53;
 const noLimit = 2 ** 32 - 1;
 /**
- * If the threshold rises, then after merge k of K, unless k is below `thresholdFromMerge`, it is raised to c *
- * thresholdShare * (k / K) ^ thresholdExponent, if that is higher. Here c is the highest count of any pair at that
- * time.
+ * How the threshold rises, if it does: after merge k of K, it is raised to c * thresholdShare * (k / K) ^
+ * thresholdExponent, if that is higher. Here c is the highest count of any pair at that time. While k is below
+ * `thresholdFromMerge`, the threshold stays.
  */
 const thresholdShare = 0.5;
 /** Dense tables have an entry for each of the 65,536 pairs of this many tokens. */
@@ -229,7 +229,7 @@ function startThreshold(
   );
 }
 
-/** Sets a threshold so low that every pair that occurs is indexed, so that any pair may be merged first. */
+/** Sets a threshold so low that every pair that occurs is indexed, because any pair may be one of `firstMerges`. */
 function startExact({ exports, plan }: MergeMemory): void {
   exports.startThreshold(plan.countsDensely ? 1 : 4, 1, 0, 0, 1);
 }
@@ -329,7 +329,7 @@ function fillTieRule({ exports, memory }: kernels.Kernel, { spelling, ranks, spe
 
 const space = 0x20;
 const colon = 0x3a;
-/** The largest number of words that is stored; more are stored as this number. */
+/** The largest number of words in a token that is stored; a larger number is stored as this one. */
 const countMax = 5;
 
 /** Returns the facts about the words in the bytes of a token (src/kernel/merge/merge-tokens.ts). */

@@ -176,8 +176,8 @@ export type MergeTuning = {
    */
   readonly arenaSlack: number;
   /**
-   * When the capacity for occurrences is used up, lists that will not be read again are dropped. If that is not enough, a
-   * list is cleaned if its pair has lost more than this share of its count.
+   * When the capacity for occurrences is used up, lists that will not be read again are dropped. If that is not enough,
+   * lists are cleaned: a list loses its outdated entries if its pair has lost more than this share of its count.
    */
   readonly cleanShare: number;
   /** How many bytes from the start of each token are stored for comparisons. */

@@ -9,12 +9,12 @@ import type { TokenPair } from "./merge-options.ts";
  *      characters, or the left one ends inside a character, which the right one continues. Join them everywhere in the
  *      seed, as any merge does. If an extended tokenizer's tokens leave no such pair, join the first two.
  *
- * Why encoding a seed always gives a single token, whatever is merged later, unless a tokenizer is extended: when a
- * merge of the seed is made, its halves are adjacent in the seed. So training could have made the same merge with the
- * seed among its words. In such a training, no two merges make the same bytes, no merge makes a token that exists
- * already, and encoding by rank is the same as applying the merges in order. Once its merges are made, the seed is one
- * token, in which later merges find no pair. With an extended tokenizer, `checkReachable` (extend-vocabulary.ts) tests
- * each new token.
+ * Unless a tokenizer is extended, encoding a seed always gives a single token, whatever is merged later. The reason:
+ * when a merge of the seed is made, its halves are adjacent in the seed. So training could have made the same merge
+ * with the seed among its words. In such a training, no two merges make the same bytes, no merge makes a token that
+ * exists already, and encoding by rank is the same as applying the merges in order. Once its merges are made, the seed
+ * is one token, in which later merges find no pair. With an extended tokenizer, `checkReachable` (extend-vocabulary.ts)
+ * tests each new token.
  */
 
 /** The tokens that seeds consist of before their own merges. Ids are below `count`. */

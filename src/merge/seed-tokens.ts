@@ -90,8 +90,9 @@ const shown = (text: string) => `${JSON.stringify(text.slice(0, 60))}${text.leng
 const neighbours = ["", " ", "\n", "a", "A", "1", "."];
 
 /**
- * Returns a function that cuts a text. That function returns the pieces if the pattern cuts the text in each context
- * that is tried; undefined if some context makes the text part of a single pretoken.
+ * Returns a function that cuts a text. That function tries the text between all `neighbours`, and returns undefined if
+ * the text is then ever part of a single pretoken. Otherwise it returns the pieces into which the pattern cuts the
+ * text.
  */
 function cutter(sources: readonly string[]): (text: string) => string[] | undefined {
   const pattern = compiledPatterns.compile(sources);

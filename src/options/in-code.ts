@@ -2,8 +2,7 @@ import { asOption, type Message, phrase } from "#runtime";
 
 /**
  * Descriptions of options in the library and Python that differ from those of the command line, by the names of the
- * options. Only `npm run suite options` reads them, so they are not in the table of
- * options, which is in every program.
+ * options. Only `npm run suite options` reads them, so they are not in the table of options, which is in every program.
  */
 export const inCode: Readonly<Record<string, Message>> = {
   "vocab-size":

@@ -39,14 +39,14 @@ export type Kind<T> = Typed & {
 export type Typed = {
   /** The name of the value in help. An option without one is a flag. */
   readonly value?: string;
-  /** The allowed words. A `LIST` has any of them, separated by commas. */
+  /** The allowed words. If `value` is `LIST`, a value has any of them, separated by commas. */
   readonly words?: readonly string[];
   /**
    * The smallest allowed number, or number of bytes of a `SIZE`. Left out if it is 0, and for sizes of vocabularies.
    */
   readonly least?: number;
   readonly repeatable?: boolean;
-  /** Whether further arguments, up to the next option, are more values. `--name=value` has no more. */
+  /** Whether further arguments, up to the next option, are more values. After `--name=value`, they are not. */
   readonly many?: boolean;
 };
 
@@ -137,7 +137,7 @@ export const path = (value = "FILE", hint?: Message): Kind<string> => ({
   python: inPython("t.PathLike", "path"),
 });
 
-/** A directory to which something is written. On the command line, `-`, which means stdout elsewhere, is refused. */
+/** A directory to which something is written. The command line refuses `-`, which for other options means stdout. */
 export function directory(hint: Message): Kind<string> {
   const named = path("DIR", hint);
   return {
@@ -281,7 +281,7 @@ export const sizes: Kind<readonly AskedSize[]> = {
 /** A single size of a vocabulary. */
 export const oneSize = commandLineKind({ value: "N" }, ([text], name) => readSize(name, text!));
 
-/** Parses a size, or an empty part of `whole`, which is an error. */
+/** Parses one size of the list `whole`. If the size is empty, throws an error that shows the list. */
 function readSize(name: Message, text: string, whole = text): AskedSize {
   const isMore = text.startsWith("+");
   const count = wholeNumber(name, isMore ? text.slice(1) : text, 0, text || whole);
@@ -529,8 +529,8 @@ export const specialTokens = commandLineKind<readonly tokenizers.SpecialTokenOpt
 export type Named = { readonly name: string | null; readonly path: string };
 
 /**
- * Parses `[NAME=]PATH`. If all of `typed` is an existing path, there is no NAME. A NAME has no slash. `shown` is the
- * value, and `forms` are its forms, for errors.
+ * Parses `[NAME=]PATH`. If all of `typed` is an existing path, there is no NAME. A NAME has no slash. Errors show the
+ * value as `shown`, and the forms that a value may have as `forms`.
  */
 export function readNamed(
   what: Message,

@@ -43,7 +43,7 @@ export type Option<T = any> = {
   readonly rare?: boolean;
   /** A short phrase. It does not repeat what other fields say. The library and Python may have another (in-code.ts). */
   readonly description: Message;
-  /** More sentences. The page of help about the topic has them; docs/options.md, the library and Python may. */
+  /** More sentences. The help of the topic shows them; docs/options.md, the library and Python may show them, too. */
   readonly details?: Message;
   readonly default?: Message;
   /** A value for examples; "" for a flag. */
@@ -126,7 +126,7 @@ export function checkCombinations(options: readonly Option[], given: Given): voi
   }
 }
 
-/** Whether a table has the option `name`, and no given option excludes it, or this value of it. */
+/** Whether the option `name` is in the table, and no given option excludes it or its value `value`. */
 export const mayGive = (
   name: string,
   value: string | undefined,
@@ -136,7 +136,7 @@ export const mayGive = (
   options.some((option) => option.name === name) &&
   !excludersOf(options, name, value).some((other) => given.has(other));
 
-/** Returns the options with which an option, or this value of it, cannot be combined. */
+/** Returns the options with which the option `name`, or its value `value`, cannot be combined. */
 function excludersOf(options: readonly Option[], name: string, value?: string): string[] {
   const names = [name, `${name} ${value}`];
   const excluded = options.find((option) => option.name === name)?.excludes ?? [];

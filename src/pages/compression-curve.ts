@@ -56,9 +56,9 @@ function curveSizes(first: number, last: number): number[] {
 const halvingsMax = 5;
 
 /**
- * Returns the last size, its half, its quarter and so on, at most five that are greater than `first`, and all of
- * `smaller`. If the last size is below four times `first`, what it has in addition to `first` is halved instead, and
- * `first` is included.
+ * Returns all of `smaller`, and at most five sizes greater than `first`: the last size, its half, its quarter and so
+ * on. If the last size is below four times `first`, then `first` is included, and the difference of the last size to
+ * `first` is halved instead of the size itself.
  */
 function tableSizes(first: number, last: number, smaller: readonly number[]): number[] {
   const base = last < 4 * first ? first : 0;
@@ -80,9 +80,9 @@ export function through(points: readonly CurvePoint[]): Curve {
 }
 
 /**
- * Estimates bytes per token at twice the size. The gain of a doubling is assumed to be that of the doubling before,
- * times a constant factor of at most 1, which the last two doublings give. Returns null if the curve is too short or
- * does not rise.
+ * Estimates bytes per token at twice the size. The gain of each doubling is assumed to be the gain of the previous
+ * doubling, times a constant factor of at most 1. The last two doublings determine this factor. Returns null if the
+ * curve is too short or does not rise.
  */
 export function estimateDoubled(compression: Compression): CurvePoint | null {
   const { baseSize, tokensAfter } = compression;

@@ -9,7 +9,10 @@ export type Fact = readonly [name: string, value: string];
 
 export type EvalData = {
   readonly view: "eval";
-  /** The output of `bpe eval --json`, but of the costliest words and their tokens only those that the page shows. */
+  /**
+   * The output of `bpe eval --json`. Of the costliest words, and of the tokens of each, it has only those that the page
+   * shows.
+   */
   readonly evaluation: evaluations.FullEvaluation;
   /** Where the data comes from. */
   readonly made: readonly Fact[];

@@ -13,8 +13,8 @@ import * as unicode from "./unicode.ts";
  *   actions       stateCount * symbolCount   the action of the transition, an index of `actionList`
  *
  * Symbols: the character classes, then INVALID (one byte that is not part of valid UTF-8), then END. While a lookahead
- * automaton is built, pairs replace the classes (lookahead-automaton.ts). A document begins in state 0, and END leads
- * back there.
+ * automaton is built, its symbols are pairs of a class and a state, instead of classes (lookahead-automaton.ts). A
+ * document begins in state 0, and END leads back there.
  */
 export type Automaton = {
   readonly classes: CharacterClasses;
@@ -252,8 +252,8 @@ function dropIdleWrites(automaton: Automaton, steps: CompileSteps): Automaton {
 }
 
 /**
- * Returns a bit mask of the slots that an entry commits, or that are live after it, numbered as before the commits; 0
- * if the symbol is impossible.
+ * Returns a bit mask of the slots that an entry of the tables (a state and a symbol) commits, or that are live after
+ * it. Slots are numbered as before the commits. Returns 0 if the symbol is impossible.
  */
 function usedAfter(
   { nextStates, actions, actionList }: Automaton,

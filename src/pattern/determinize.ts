@@ -160,8 +160,8 @@ type Level = {
 };
 
 /**
- * Represents the threads of a run that has read nothing. The id of its start set would be ambiguous, because a run may
- * have the same threads again later.
+ * Represents the threads of a run that has read nothing. The id of the set of these threads would be ambiguous, because
+ * a run may have the same threads again later.
  */
 const startThreads = -1;
 const levelCountMax = 8;

@@ -73,7 +73,7 @@ class Writer {
   }
 
   private repeat({ body, min, max, mode }: Node & { readonly kind: "repeat" }): string {
-    // Engines differ in whether a repeat ends once its body has matched the empty string.
+    // Engines differ in whether a repeat ends once its body has matched the empty string, so it is not translated.
     if (max > 1 && canBeEmpty(body)) throw new Unwritable();
     const repeated = () =>
       (body.kind === "set" ? this.sourceOf(body) : `(?:${this.inner(body)})`) + countSource(min, max);

@@ -26,8 +26,8 @@ import * as unicode from "./unicode.ts";
  * from left to right, a single thread follows the pattern. At a fork it takes the preferred branch among those that
  * lead to a match, so it never has to backtrack.
  *
- * The second pass reads the annotated text. Each of its symbols encodes the class of a character, and the part that
- * matters of the first pass's state after the character. Symbols that no state distinguishes are merged.
+ * The second pass reads the annotated text. Each of its symbols encodes the class of a character, and those values of
+ * the first pass's state after the character that matter. Symbols that no state distinguishes are merged.
  */
 
 /** A state of the second pass. */
@@ -56,9 +56,9 @@ export function buildLookaheadAutomaton(splits: readonly Split[], steps = new Co
 }
 
 /**
- * Like `buildLookaheadAutomaton`, for a split in which only some alternatives look far ahead. Symbols encode only where
- * these alternatives lead to a match, so most characters are unchanged. For example, to group digits from the right,
- * only digits are annotated.
+ * Like `buildLookaheadAutomaton`, for a split in which only some alternatives look far ahead. Besides a class, a symbol
+ * encodes only whether these alternatives lead to a match, so most characters are unchanged. For example, to group
+ * digits from the right, only digits are annotated.
  */
 export function buildPartialLookaheadAutomaton(
   splits: readonly Split[],
@@ -516,7 +516,7 @@ function liveRows(set: unicode.CodePointSet): Uint8Array {
  * the position, on the previous one (look-behinds of one character), and on the values at the next position. So one
  * pass from the right finds all values, and the vectors of values, which are finitely many, are the states of an
  * automaton. A state has the values of the instructions that follow a character, once for each group of symbols that
- * may precede.
+ * may precede the position.
  *
  *   FIELD       LENGTH                       MEANING
  *   next        stateCount * symbolCount     the state before a symbol, by the state after it and the symbol

@@ -480,8 +480,8 @@ function superwords<Mask>(
 export type Family = {
   readonly classes: ClassSystem;
   /**
-   * For each option, texts with numbers of pretokens. The option is on if the pattern cuts at least one of the texts
-   * into that many pretokens.
+   * For each option, texts, each with a number of pretokens. The option is on if the pattern cuts at least one of the
+   * texts into that many pretokens.
    */
   readonly options: Readonly<Record<string, readonly (readonly [string, number])[]>>;
   /** Classes that the formula uses only if the given option is on. */

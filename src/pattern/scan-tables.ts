@@ -24,8 +24,8 @@ export type ScanTables = {
   readonly stateCount: number;
   readonly classCount: number;
   /**
-   * An upper bound of the number of slots that are written but not settled. Their ends are carried over from call to
-   * call.
+   * An upper bound of the number of slots that are written but not settled. The ends in these slots are carried over
+   * from one call of the scanner to the next.
    */
   readonly slotCount: number;
   readonly transitions: Int32Array;
@@ -58,7 +58,7 @@ export function columnAt(
   columns: Uint8Array,
 ): number {
   const lead = bytes[pos]!;
-  // The XOR leaves a continuation byte below 64.
+  // The XOR turns a continuation byte into a number below 64, and any other byte into a larger one.
   const second = bytes[(pos + 1) | 0]! ^ 0x80;
   if (lead < 0xe0) {
     if (lead >= 0xc0 && second < 64 && pos + 2 <= limit) {

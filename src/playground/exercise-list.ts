@@ -252,7 +252,7 @@ function mergeExercises(words: HandWords, made: HandMerges): Exercise[] {
   const table = countPairs(made.joined, 0);
   const count = countOfPair(table, first.left, first.right);
   const inside = words.words.findIndex((_, w) => tokensOf(made, w, 1).length < words.words[w]!.length);
-  // A tie at the first merge is no question, because the exercise "merge" tells that merge.
+  // No question asks about a tie at the first merge, because the exercise "merge" states that merge.
   const tieAt = made.ties.findIndex((tied, i) => i > 0 && tied.length > 1 && tied.length < 6);
   const exercises: Exercise[] = [
     asNumber(

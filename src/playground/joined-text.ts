@@ -39,14 +39,17 @@ export function mergerOf(left: Int32Array, right: Int32Array): WordMerger {
   );
 }
 
-/** Joins the bytes of each word of a training. Word w is bytes [starts[w] .. starts[w + 1]). */
+/** Finds the merges that join the bytes of each word of a training. Word w is bytes [starts[w] .. starts[w + 1]). */
 export function joinWords({ bytes, starts, wordCount }: WordTable, merger: WordMerger): JoinedText {
   const joinedBy = new Int32Array(bytes.length).fill(stays);
   for (let w = 0; w < wordCount; w++) joinPretoken(bytes, starts[w]!, starts[w + 1]!, merger, joinedBy);
   return { bytes, joinedBy };
 }
 
-/** Cuts texts as training does, at special tokens and then by the pattern, and joins the bytes of each pretoken. */
+/**
+ * Cuts texts as training does, at special tokens and then by the pattern, and finds the merges that join the bytes of
+ * each pretoken.
+ */
 export class TextJoiner {
   private readonly sections: TextSections;
 

@@ -41,10 +41,10 @@ export type TrainAnswer = {
 
 export type RuleAnswer = {
   readonly parting: Parting | null;
-  /** For each pair of rules, how many merges, from the first on, are the same. */
+  /** For any two of the rules, how many merges, from the first on, are the same. */
   readonly same: readonly { readonly rules: readonly [Compat, Compat]; readonly merges: number }[];
   readonly mergeCounts: readonly { readonly rule: Compat; readonly count: number }[];
-  /** Rules by which the settings are refused, such as an unsupported pattern, and why. */
+  /** The rules that cannot be used with the settings, each with the reason: for example, an unsupported pattern. */
   readonly refused: readonly { readonly rule: Compat; readonly reason: string }[];
 };
 
@@ -96,7 +96,10 @@ export class PlaygroundJob {
     return { learned: learnedBy(tokenizer), statistics, warnings, head: this.cut(head) };
   }
 
-  /** The words of the corpus. They are joined on first use, so that the page shows the training result earlier. */
+  /**
+   * The words of the corpus, and the merges that join the bytes of each. These merges are found on first use, so that
+   * the page shows the result of the training earlier.
+   */
   private get words(): JoinedWords {
     this.joined ??= wordsOf(this.tokenizer!, this.merger!);
     return this.joined;

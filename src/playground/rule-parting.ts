@@ -23,8 +23,8 @@ export type Parting = {
   readonly same: number;
   readonly choices: readonly Choice[];
   /**
-   * Whether the rules diverge only in how they break a tie: they agree on the highest count and on how many pairs have
-   * it, and these are at least two.
+   * Whether the rules diverge only in how they break a tie: they agree on the highest count, and on the number of pairs
+   * that have this count, which is at least two.
    */
   readonly isTie: boolean;
 };

@@ -44,8 +44,8 @@ const sampleBytesMax = 700;
 /** The number of bytes in the middle of a text that are searched for a passage to show. */
 export const searchedBytes = 1 << 14;
 /**
- * A sample begins at a paragraph, a line or a word, if one begins within this many bytes, in the first half of what was
- * read.
+ * A sample begins at a paragraph, a line or a word if one begins in the first half of what was read, within this many
+ * bytes.
  */
 const skippedBytesMax = 1 << 12;
 
@@ -95,7 +95,7 @@ function sampleTextOf(input: Input, bytesMax: number, warn: Warn): Uint8Array | 
     const fd = corpusInputs.openInput(input);
     try {
       if (format !== "jsonl") return wholeWords(passageIn(fd, input, bytesMax), bytesMax);
-      // A record in the middle may be longer than what is read there.
+      // No text is found in the middle if a record there is longer than what is read. Then the beginning is searched.
       const text =
         textOfLines(windowOf(fd, input, searchedBytes), textField) ??
         textOfLines({ bytes: inspection.readHead(fd, path, searchedBytes).bytes, isStart: true }, textField);
@@ -158,8 +158,8 @@ function textOfLines({ bytes, isStart }: Window, field: string): Uint8Array | nu
 }
 
 /**
- * Truncates a text to at most `bytesMax` bytes: before the last space or line feed in the second half of these or right
- * after them, if there is one, and never within a character.
+ * Truncates a text to at most `bytesMax` bytes, never within a character. If there is a space or a line feed in the
+ * second half of these bytes, or right after them, the text ends before the last one.
  */
 function wholeWords(text: Uint8Array, bytesMax: number): Uint8Array {
   if (text.length <= bytesMax) return text;

@@ -306,8 +306,9 @@ export function defaultWorkerCount(corpusBytes: number): number {
 }
 
 /**
- * Returns a function that chooses the number of threads for a text, given its size in bytes: `asked` if that is given;
- * otherwise 1 below `smallBytes`, and else the default, but at most `workerCountMax`.
+ * Returns a function that chooses the number of threads for a text, given its size in bytes. The function returns
+ * `asked` if that is defined. If not, it returns 1 for a text of fewer than `smallBytes`, and the default for a larger
+ * one, but at most `workerCountMax`.
  */
 export function workersFor(
   asked: number | undefined,

@@ -66,9 +66,9 @@ function inspectOnce(place: Place): ExistingOutput {
 }
 
 /**
- * Returns the names of a directory's record, of the files that the record lists, and of images next to any of these.
- * Returns an empty set if there is no valid record. The record may be forged, so it is invalid if a listed name leads
- * outside the directory.
+ * Returns the names of a directory's record, of the files that the record lists, and of images of tokenizers next to
+ * any of these files. Returns an empty set if there is no valid record. The record may be forged, so it is invalid if a
+ * listed name leads outside the directory.
  */
 function listedNames(path: string): Set<string> {
   let record: unknown;
@@ -89,8 +89,8 @@ function listedNames(path: string): Set<string> {
 }
 
 /**
- * Whether the file begins like an image of a tokenizer; false if it cannot be read, or its owner is not trusted. If so,
- * it belongs to the result, or to a smaller vocabulary in a subdirectory of the result.
+ * Whether the file begins like an image of a tokenizer. Such a file belongs to the result, or to a smaller vocabulary
+ * in a subdirectory of the result. False if the file cannot be read, or if its owner is not trusted.
  */
 function isImage(path: string): boolean {
   try {
@@ -236,7 +236,7 @@ export function recordMark(path: string): string {
 
 /**
  * Whether the result at a hidden path `….keep-MARK` is the former one, of whose record MARK is the hash. Before the
- * exchange, the new result is there.
+ * exchange, the new result is at this path.
  */
 export function isMarked(path: string): boolean {
   try {

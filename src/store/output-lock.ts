@@ -105,8 +105,9 @@ export const isLockedHere = (place: Place) => lockedPaths.has(pathOf(place));
  * Recovers what dead runs of this user left next to the place. If nothing is at the place, an old output that was moved
  * aside is moved back. This needs no lock: a live run that is just replacing the output tries again. If this process
  * has the lock of the place, an old output that was to be kept gets its kept name (`keepResult`), and other leftovers
- * are removed; on a file server, those of another machine only once they are old (`isOld`). Leftovers of this run
- * itself are recovered in the same way, but even without the lock. Tests pass `isLocal` to simulate a file server.
+ * are removed. On a file server, leftovers of another machine are removed only once they are old (`isOld`). Leftovers
+ * of this run itself are recovered in the same way, but even without the lock. Tests pass `isLocal` to simulate a file
+ * server.
  */
 export function recoverStaleOutputs(place: Place, isLocal = isOnThisMachine): void {
   for (const name of namesIn(place.parent)) {
@@ -320,8 +321,8 @@ function tryLockFile(path: string): { fd: number | null } | Holder | "changed" {
     }
     if (!isSameFile(fd, path)) return "changed";
     if (!isReusable) {
-      // The file is another user's, or has a second name. So it is never written to: it is removed, and the next
-      // attempt creates a new one.
+      // The file is another user's, or has a second name (a hard link). So it is never written to: it is removed, and
+      // the next attempt creates a new one.
       unlinkSync(path);
       return "changed";
     }

@@ -64,8 +64,8 @@ const tipOf = ({ size, bytesPerToken }: CurvePoint) =>
 const nameShare = 0.24;
 
 /**
- * Labels points from last to first, leaving out labels that would overlap. The last label is above the curve, the
- * others are below it.
+ * Labels points from last to first, leaving out labels that would overlap. The label of the last point is above the
+ * curve, the others are below it.
  */
 function nameMarks(named: readonly CurvePoint[], doubled: CurvePoint | null, x: Axis) {
   const textOf = ({ size, bytesPerToken }: CurvePoint) =>

@@ -39,7 +39,7 @@ export function diffView({ names, difference, counts, excerpts, made }: DiffData
     h(
       "section.folds",
       { id: "more", "aria-label": "More" },
-      // Without a text, the tokens themselves are the best answer to how the tokenizers differ.
+      // Without a text, these lists are open, because they are the best answer to how the tokenizers differ.
       ownTokens.map(([title, count, rows]) => list(title, count, rows, tokenColumns, text === null)),
       list("Tokens with another id", counts.tokens.moved, tokens.moved, [
         tokenColumn,

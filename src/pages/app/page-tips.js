@@ -3,7 +3,7 @@
 // The playground's workers run the same script, but have no document.
 if (typeof document !== "undefined") {
   const marked = "[data-tip], i[data-id]";
-  /** Elements in which the mark nearest to the pointer gets the tooltip. */
+  /** Pictures with marks, the elements that have a tooltip. In a picture, the mark nearest to the pointer shows its. */
   const pictures = ".chart, .dots";
   /** The largest distance of that mark from the pointer, in pixels; a vertical distance counts for a third. */
   const reach = 60;
@@ -59,7 +59,7 @@ if (typeof document !== "undefined") {
   };
   document.addEventListener("pointermove", point);
   document.addEventListener("pointerdown", point);
-  // Lifting a finger also fires a leave event, but the tooltip stays readable.
+  // Lifting a finger also fires this event. The tooltip then stays, so that it can be read.
   document.documentElement.addEventListener("pointerleave", ({ pointerType }) => {
     if (pointerType === "mouse") show(null);
   });

@@ -221,8 +221,8 @@ export class WatchView {
   }
 
   /**
-   * Plays or pauses. Playing accelerates, so that even 100,000 merges take about a minute; with reduced motion, it
-   * makes one merge at a time.
+   * Plays or pauses. Playing accelerates, so that even 100,000 merges take about a minute. If the reader's system asks
+   * for reduced motion, each step is one merge.
    */
   private play(isPlaying: boolean): void {
     clearTimeout(this.timer);
