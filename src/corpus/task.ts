@@ -23,7 +23,7 @@ export type ChunkTask = Range & {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Whether the range continues in the next task, which must go to the same thread. */
   readonly continues: boolean;
-  /** How many bytes of the input were read since the previous chunk, before any decompression, for progress. */
+  /** For progress: how many bytes of the input, counted before decompression, were read since the previous chunk. */
   readonly inputBytes: number;
   /** The number of lines before the chunk, for errors in records; 0 in plain text. */
   readonly linesBefore?: number;
@@ -64,9 +64,9 @@ export function inputBytesOf(task: Task, textBytes = textBytesOf(task)): number 
 }
 
 /**
- * Plans the tasks for the given ranges, by default for all of each input, in order. Without `cutting` no range is cut,
- * but Parquet files and inputs that are read in order may still make several tasks. The user of a chunk must return its
- * memory to `buffers`.
+ * Plans the tasks for the given ranges, in order; the default is one range for each whole input. Without `cutting`, no
+ * range is cut. But even then, a Parquet file, or an input that is read in order, may become several tasks. The user of
+ * a chunk must return its memory to `buffers`.
  */
 export async function* plan(
   inputs: readonly Input[],
@@ -241,7 +241,7 @@ class ChunkSequence {
 }
 
 type ChunkCutter = {
-  /** How many bytes the search for a cut must know before and after the bytes in which it searches. */
+  /** How many bytes on each side of the searched bytes the search for a cut must know. */
   readonly contextBytes: number;
   find(bytes: Uint8Array<ArrayBuffer>, limit: number): Cut | undefined;
 };
@@ -263,7 +263,9 @@ const recordCutter = (separator: Uint8Array): ChunkCutter => ({
   },
 });
 
-/** Finds a cut in the `probeSizeBytes` bytes before the last `contextBytes` of a buffer. */
+/**
+ * Returns a cutter. It searches the `probeSizeBytes` bytes that come before the last `contextBytes` bytes of a buffer.
+ */
 async function textCutter(cutting: RangePlanOptions): Promise<ChunkCutter> {
   const { CutFinder } = await codeForCuts();
   const finder = new CutFinder(cutting);

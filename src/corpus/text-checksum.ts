@@ -31,7 +31,10 @@ export class RangeChecksum extends TextChecksum {
     super();
   }
 
-  /** Adds the bytes up to `endByte`, as far as the reader has them. */
+  /**
+   * Adds the bytes of the window that were not added yet: up to `endByte`, or to the end of the window if that is
+   * earlier.
+   */
   addWindow({ text, baseByte, limit, isMapped }: RangeReader, endByte: number): void {
     const end = Math.min(baseByte + limit, endByte);
     if (!isMapped) {
@@ -53,7 +56,7 @@ export class RangeChecksum extends TextChecksum {
   }
 }
 
-/** Returns the checksum of a text from those of its two parts; undefined if one of them is. */
+/** Returns the checksum of a text from the checksums of its two parts; undefined if either of these is undefined. */
 export function joinChecksums(
   first: number | undefined,
   second: number | undefined,
@@ -63,7 +66,7 @@ export function joinChecksums(
   return (multiply(powerOfX(8 * secondBytes), first) ^ second) >>> 0;
 }
 
-// Polynomials over GF(2) modulo that of CRC-32, with the coefficient of x^0 in the highest bit, as in zlib's
+// Polynomials over GF(2), modulo the polynomial of CRC-32. The coefficient of x^0 is in the highest bit, as in zlib's
 // crc32_combine.
 
 const polynomial = 0xedb88320;

@@ -2,8 +2,9 @@ import type { Text } from "#bytes";
 import { host } from "#runtime";
 
 /**
- * Makes a text of `capacityBytes` bytes plus padding. It may get the memory of the previous text that the same function
- * made; the bytes there are then kept. The caller may copy from the previous text, and must not use it after that.
+ * Makes a text of `capacityBytes` bytes plus padding. The new text may take over the memory of the previous text that
+ * this function made, together with its content. So the caller may still copy bytes from the previous text, but must
+ * not use it afterwards.
  */
 export type TextMaker = (capacityBytes: number) => Text;
 

@@ -19,8 +19,8 @@ import { type Compression, checkSame, type Input, shrunkError, standardInput } f
 const retryMs = 5;
 
 /**
- * Opens the raw bytes of an input, compressed or not. A thread of the runtime waits until a pipe has a writer, so
- * signals are handled meanwhile.
+ * Opens the raw bytes of an input, compressed or not. Opening a pipe waits until the pipe has a writer. Only a thread
+ * of the runtime waits, so signals are handled meanwhile.
  */
 async function openByteStream(input: Input): Promise<ByteStream> {
   if (input.path === "-") return new InputStream(standardInput, input);
@@ -157,7 +157,7 @@ export async function peek(from: ByteStream, bytesMax: number, isEnough: (head: 
 const chunkBytesMax = scaled(1 << 18, 128);
 /** The minimum size of the decoder's buffers for output chunks. */
 const outputChunkBytesLeast = scaled(1 << 12, 64);
-/** The size of these buffers for a small file, as a multiple of the file's size. */
+/** For a small file, the size of the buffers for output chunks, as a multiple of the file's size. */
 const expectedRatio = scaled(8, 1);
 
 /**
@@ -167,8 +167,8 @@ const expectedRatio = scaled(8, 1);
 export class DecompressedStream implements ByteStream {
   private readonly decoder: Transform & { readonly bytesWritten: number };
   /**
-   * Settles once the decoder has consumed the input, and any bytes after the end of the compressed data were checked;
-   * or once the stream was closed or has failed.
+   * Settles when the decoder has consumed the input, and any bytes after the compressed data were checked. It also
+   * settles when the stream was closed or has failed.
    */
   private feeding: Promise<void> | undefined;
   private unread: Uint8Array = noBytes;

@@ -114,8 +114,8 @@ function asDifferences(name: string, check: () => Difference[]): Difference[] {
 }
 
 /**
- * Checks the merges in merges.txt, or else in tokenizer.json, against their number and checksum in the record. A
- * directory without such a list of merges is not checked.
+ * Checks the merges in merges.txt or, if that file is missing, in tokenizer.json: the record has their number and
+ * checksum. A directory without a list of merges in either file is not checked.
  */
 function checkMerges(directory: string, json: json.JsonObject): Difference[] {
   const found = mergesIn(directory);

@@ -7,7 +7,7 @@ import type { Loaded, Subject } from "./subject.ts";
 
 // How transformers 5.24 changes a byte-level tokenizer.json, found by loading one with each of its 178 classes.
 
-/** The steps by which a class replaces those of tokenizer.json. */
+/** How a class normalizes and cuts text, instead of as tokenizer.json says. */
 type Steps = {
   readonly sources: readonly string[];
   readonly normalization: Normalization | null;
@@ -56,8 +56,8 @@ const neutralClasses = new Set(["PreTrainedTokenizerFast", "TokenizersBackend", 
 const stepsOfClass = (name: string) => rebuildingClasses.get(name.replace(/Tokenizer(Fast)?$/, ""));
 
 /**
- * Whether transformers 5 is known to rebuild byte-level tokenizers of this class. It then follows `add_prefix_space` in
- * tokenizer_config.json.
+ * Whether transformers 5 is known to rebuild byte-level tokenizers of this class. If it does, it follows
+ * `add_prefix_space` in tokenizer_config.json.
  */
 export const rebuildsTokenizer = (name: string): boolean => stepsOfClass(name) !== undefined;
 

@@ -12,7 +12,7 @@ export const difference = (what: string, message: string): Difference => ({
   message: `${what} ${message}`,
 });
 
-/** The maximum number of bytes that are shown before the first byte that differs, and from that byte on. */
+/** At most this many bytes are shown before the first byte that differs, and at most as many from it on. */
 const shownBytes = 30;
 const lineFeed = 10;
 

@@ -101,8 +101,9 @@ function recordIn(directory: string, name: string, differences: Difference[]): j
 }
 
 /**
- * Compiles the image again from the files next to it, and compares. An image of another build may have a different
- * layout, so if such an image differs, that is only a note.
+ * Compiles the image of a tokenizer (tokenizer-image.ts) again from the files next to it, and compares it with the
+ * image that is there. The image of another build of bpe may have a different layout, so if it differs, that is only a
+ * note.
  */
 async function compareImage(directory: string, name: string): Promise<Omit<Comparison, "fileNames">> {
   const path = join(directory, imageFile.name);

@@ -5,8 +5,8 @@ import { type TokenizerParts, tokenizers, tokenTables } from "#tokenizer";
 import type { ScriptCounts } from "./text-survey.ts";
 
 /**
- * The script of tokens that are not whole characters is unknown. A script is left out if such tokens occur more often
- * than this share of the occurrences of the script's own tokens.
+ * The script of a token that is not whole characters is unknown, so any of these tokens may belong to any script. A
+ * script is left out if they together occur more often than this share of the occurrences of the script's own tokens.
  */
 const unknownShareMax = 0.05;
 

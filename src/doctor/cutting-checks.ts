@@ -9,7 +9,10 @@ import { type Loaded, objectOf, objectsIn, type Subject, spellsCharacters } from
 
 type Step = Readonly<Record<string, unknown>>;
 
-/** Returns the steps of a part of tokenizer.json, including those inside sequences. */
+/**
+ * Returns the steps in a value of tokenizer.json, such as `pre_tokenizer`. Includes the steps inside a sequence, which
+ * it has under the key `list`.
+ */
 function stepsIn(value: unknown, list: string): Step[] {
   const step = objectOf(value);
   if (step.type === "Sequence") return objectsIn(step[list]).flatMap((inner) => stepsIn(inner, list));
@@ -84,7 +87,7 @@ export function checkByteLevel(subject: Subject): Finding[] {
 const encoder = new TextEncoder();
 const probeBytes = encoder.encode(probe.text);
 
-/** Checks the pattern, on the probe text and with the vocabulary. */
+/** Checks how the pattern cuts the probe text (docs/probe-1.json), and whether it cuts the tokens of the vocabulary. */
 export function checkCutting(subject: Subject, loaded: Loaded): Finding[] {
   const { path } = subject;
   const isFound = checkEscapes(subject).length > 0;
@@ -192,8 +195,8 @@ function changedBy(normalization: Normalization, ids: readonly number[], textOf:
 }
 
 /**
- * Returns the ids of tokens that a pretoken of the same bytes becomes, by merging or as a whole token (`wholeTokens`),
- * and that are valid UTF-8 of two or more bytes. Leaves out added tokens.
+ * Returns the ids of tokens that encoding can give for a pretoken of the same bytes, by merging or as a whole token
+ * (`wholeTokens`). Leaves out added tokens, tokens of one byte, and tokens that are not valid UTF-8.
  */
 function ordinaryTokens({ parts, derivations: { reaches }, isText }: Loaded): number[] {
   const { starts } = parts.tokens;

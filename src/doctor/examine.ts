@@ -110,8 +110,8 @@ function validTokens(tokens: TokenTable): Uint8Array {
 }
 
 /**
- * Loads the tokenizer. If that fails, returns the error if it is a UserError and there is a tokenizer.json that looks
- * like a byte-level BPE, and otherwise throws it.
+ * Loads the tokenizer. Returns the error if loading fails with a UserError, but the subject has a tokenizer.json that
+ * looks like a byte-level BPE. Throws any other error.
  */
 function load(subject: Subject, options: tokenizers.LoadOptions): Loaded | UserError {
   try {

@@ -8,7 +8,10 @@ import type { Loaded, Subject } from "./subject.ts";
 
 const compared = probe.parts.filter(({ name }) => name !== "Special-looking text");
 
-/** Checks that all tokenizers in a directory give the same ids for the parts of the probe text in `compared`. */
+/**
+ * Checks that all tokenizers in a directory give the same ids for a fixed text: the parts of the probe text in
+ * `compared`.
+ */
 export async function checkFiles(
   { path, isDirectory }: Pick<Subject, "path" | "isDirectory">,
   { parts, encode }: Pick<Loaded, "parts" | "encode">,
@@ -39,8 +42,8 @@ export async function checkFiles(
 }
 
 /**
- * Loads the tokenizer of a file. Those of vocab.json and of rank files get the pattern, normal form and prefix space of
- * `first`; other files state their own. Returns the reason if the file cannot be loaded.
+ * Loads the tokenizer of a file. A vocab.json or a rank file does not state its pattern, normal form and prefix space,
+ * so these are taken from `first`. Returns an error message if the file cannot be loaded.
  */
 async function loadLike(path: string, first: TokenizerParts): Promise<TokenizerParts | string> {
   const { patternName: name, patternSources: sources } = first.description;

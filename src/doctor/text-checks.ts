@@ -13,8 +13,8 @@ const documentsMin = 100;
 /** The minimum number of occurrences of a token in its only document. Fewer say little about that document. */
 const occurrencesMin = 10;
 /**
- * The minimum share of the tokens that `checkDocuments` finds among all tokens that occur. Below this share, these
- * tokens are usually names that only one document mentions.
+ * `checkDocuments` reports tokens only if they are at least this share of all different tokens that occur. Fewer tokens
+ * are usually names that only one document mentions.
  */
 const shareMin = 0.01;
 const shownDocuments = 5;
@@ -60,7 +60,7 @@ function placeOf(document: number, inputs: readonly CountedInput[]): string {
   return `document ${document - input.firstDocument + 1} of ${input.name}`;
 }
 
-/** Scripts with fewer bytes are not compared. */
+/** Scripts with fewer bytes of text are not compared. */
 const bytesMin = 10_000;
 /** A script is costly if it takes more than this many times the tokens of the cheapest script. */
 const costlyRatio = 2;
@@ -138,8 +138,8 @@ const rateOf = ({ name, tokens, bytes }: ScriptCounts) =>
   `${name}: ${(bytes / tokens).toFixed(2)} bytes per token in ${formatBytes(bytes)}`;
 
 /**
- * Each of `languages` has the same sentence. Returns its mean length in bytes over the languages that use a script;
- * undefined if none does.
+ * Returns the length of the sentence that all of `languages` contain: its mean number of bytes in the languages that
+ * use the given script. Returns undefined if no language uses it.
  */
 function sentenceBytesOf(script: string): number | undefined {
   const lengths = languages

@@ -111,7 +111,8 @@ export class TextSurvey implements idWriters.IdSink {
   }
 }
 
-// Classes of tokens: 0 for a token that has not been classified yet, the next two, and one for each script.
+// Classes of tokens: 0 if a token has not been classified yet, `incomplete`, `special`, and from `firstScript` on, one
+// for each script.
 /** A token whose bytes are not whole characters. */
 const incomplete = 1;
 /** An added token, whether special or not. */
@@ -120,7 +121,10 @@ const firstScript = 3;
 
 /** The maximum number of pending bytes, which are not whole characters yet. If there are more, all are dropped. */
 const pendingBytesMax = 64;
-/** At most this many pending bytes are packed into a number, the key by which `known` keeps their class. */
+/**
+ * At most this many pending bytes are packed into a number, under which `known` stores their class. More bytes are
+ * classified each time.
+ */
 const packedBytesMax = 4;
 
 /**

@@ -99,9 +99,9 @@ function checkIds(before: TokenizerParts, after: TokenizerParts, format: string)
 }
 
 /**
- * Throws a UserError if the merges would differ, the tokens that merging starts from, or the spaces that are added or
- * removed at the start of a text. If there are no control tokens, also compares the added tokens. Replaces
- * `checkSameMerges` for a tokenizer whose merging begins with characters.
+ * Throws a UserError if the tokenizer would change in one of these: its merges, the tokens that merging starts from,
+ * the spaces that are added or removed at the start of a text, and, if it has no control tokens, its added tokens.
+ * Replaces `checkSameMerges` for a tokenizer whose merging begins with characters.
  */
 function checkSameCharacters(
   before: TokenizerParts,
@@ -134,8 +134,8 @@ function checkSameCharacters(
 function comparable(parts: TokenizerParts): TokenizerParts {
   const { wholeTokens } = parts.model;
   const added = new Set(tokenizers.allAddedTokens(parts).map(({ content }) => content));
-  // A whole token with the text of an added token is left out, because where the added token is found, its text is no
-  // pretoken.
+  // A whole token is what a pretoken of the same bytes becomes without merging. One with the text of an added token is
+  // left out: where that text occurs, the added token is found, so the text is never a pretoken.
   const wholes = Array.from(wholeTokens?.ids ?? [], (id, t): [number, Uint8Array] => [
     id,
     wholeTokens!.bytes.subarray(wholeTokens!.starts[t]!, wholeTokens!.starts[t + 1]!),

@@ -130,8 +130,8 @@ export type Pruned = Pick<Pruning, "unreachableCount"> & {
 };
 
 /**
- * Removes the tokens that the texts need least, or those after the first merges. The files are compared with the
- * intended result before they are published.
+ * Removes the tokens that the texts need least or, without texts, all tokens but those of the first merges. Before the
+ * files are published, they are compared with the intended result.
  */
 export async function pruneTokenizer(options: PruneOptions): Promise<Pruned> {
   const { path, loadOptions, parts, counts, sizes, guard = stagedFile.noGuard } = options;

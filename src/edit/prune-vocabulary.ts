@@ -19,10 +19,10 @@ export type Pruning = {
 export type TooSmall = { readonly smallestSize: number };
 
 /**
- * Chooses the tokens that a vocabulary of at most `sizeWanted` keeps, in the terms of derivations.ts. First removes
- * unreachable tokens. Then repeatedly removes the rarest of the other tokens, and adds its occurrences to those of its
- * parts. Fixed tokens (`isFixed`) are kept, and so are the parts of kept tokens that merging reaches. So all kept
- * tokens remain reachable.
+ * Chooses the tokens that a vocabulary of at most `sizeWanted` keeps. First removes unreachable tokens. Then repeatedly
+ * removes the rarest of the tokens that may be removed, and adds its occurrences to those of its parts. Fixed tokens
+ * (`isFixed`) may not be removed. A token that merging reaches needs its two parts, so these may not be removed before
+ * it. So all kept tokens remain reachable. (derivations.ts explains these words.)
  *
  * @param counts occurrences of each id in a text
  */
@@ -41,8 +41,8 @@ export function chooseTokens(
     0,
   );
   /**
-   * For each token, how often it is a part of kept tokens that merging reaches. A token with two equal parts counts
-   * twice.
+   * For each token, the number of kept tokens of which it is a part. Only tokens that merging reaches count; one with
+   * two equal parts counts twice.
    */
   const useCounts = new Int32Array(reaches.length);
   for (let id = 0; id < reaches.length; id++) {
@@ -71,7 +71,8 @@ export function chooseTokens(
     if (leaves.count === 0) return { smallestSize: size };
     const [id, count] = [-leaves.topId, leaves.topKey];
     leaves.pop();
-    // Since it was pushed, this token has received occurrences of a removed token.
+    // The token has received occurrences of a removed token since it was pushed, so it is pushed again with its new
+    // count.
     if (count !== countNow[id]) {
       leaves.push(countNow[id]!, -id);
       continue;

@@ -71,7 +71,10 @@ function filesOf(path: string): Map<string, string> {
   return new Map([...sources, ...companions]);
 }
 
-/** Returns the parts for another thread. Their token table is built, because a lazy one cannot be sent. */
+/**
+ * Returns the parts of a tokenizer in a form that can be sent to another thread: a token table that is built only on
+ * demand cannot be sent, so it is built here.
+ */
 export const toSendable = (parts: TokenizerParts): TokenizerParts => ({
   ...parts,
   tokens: { ...parts.tokens },

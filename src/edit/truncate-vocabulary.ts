@@ -68,10 +68,11 @@ export function firstTokens(
 }
 
 /**
- * Sets the births of whole tokens, which merging does not reach, but which a pretoken of the same bytes becomes. Of the
- * tokens that merging reaches, take the one with the next higher id: the whole token is born just before the merge that
- * completes it, or, if there is none, after all merges. Throws a UserError if there are whole tokens and ids are not in
- * the order of the merges.
+ * Sets the births of whole tokens: a pretoken of the same bytes becomes such a token, although merging does not reach
+ * it. Ids follow the order in which tokens were learned, so a whole token was learned just before the merged token with
+ * the next higher id. Its birth is the rank of the merge that makes that token. If no merged token has a higher id, the
+ * birth is after all merges. Throws a UserError if there are whole tokens, but the ids are not in the order of the
+ * merges.
  */
 function placeWholes(
   { description, tokens }: TokenizerParts,

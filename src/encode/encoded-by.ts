@@ -2,8 +2,8 @@ import { files, type Message, phrase, UserError } from "#runtime";
 import { digestOfParts, type TokenizerParts } from "#tokenizer";
 
 /**
- * Throws a UserError if the manifest of a shard says that another tokenizer encoded it. `option` is the one that named
- * the tokenizer, with "PATH" as its value.
+ * Throws a UserError if the manifest of a shard says that another tokenizer encoded it. `option` is the option that
+ * named the tokenizer, as the hint spells it: with "PATH" as its value.
  */
 export async function checkEncodedBy(parts: TokenizerParts, path: string, option: Message): Promise<void> {
   const manifestPath = `${/^(.*)_\d{5,}\.\w+$/s.exec(path)?.[1]}.json`;

@@ -76,7 +76,7 @@ export async function encodeIntoFiles(
     ...{ format: format.name, type, shardSize, appendId, documentEndId, keptFields },
     inputs: inputs.map(factsOf),
     ranges,
-    // From these, `bpe ids join` derives the id type of the files that it writes.
+    // From these two fields, `bpe ids join` derives the id type of the files that it writes.
     ...(isPart(format) && { idLimit: parts.tokens.idLimit, idType: idWriters.typeFor(parts) }),
   });
   const options = { ...asked, type, documentEndId, inputs, ranges, request, guard, checking };
@@ -345,8 +345,8 @@ export class IdFiles implements idWriters.IdSink {
   private endShard(next: Point | null): void {
     const { shard } = this;
     this.shard = undefined;
-    // The types of the columns are fixed now. The shard is published in the background, and until then, values of the
-    // next shard might decide the type of a column that has only nulls so far.
+    // Fix the types of the columns now, before the shard is published in the background. Otherwise, values of the next
+    // shard could still decide the type of a column that has only nulls so far.
     this.kept.fixKinds();
     const before = this.publishing ?? Promise.resolve();
     const publish = async () => {
@@ -428,7 +428,8 @@ async function manifestOf(options: IdFilesOptions, request: object): Promise<Man
     await checkContents(listed, undefined, checking);
     return manifest;
   } catch (error) {
-    // If the manifest is not valid and there is no first shard, the file of that name may be anything, so it stays.
+    // If the file in place of the manifest is not a valid manifest, and there is no first shard either, the file may be
+    // anything. So it is not removed.
     const isOurs = listed !== undefined || isThere;
     if (!(error instanceof UnusableShards && ifChanged && isOurs)) throw error;
     removeShards(options, listed?.manifest);
@@ -446,7 +447,7 @@ function removeShards({ base, format, inputs }: IdFilesOptions, manifest: Manife
   );
   const pathsOf = (n: number) => [format, former ?? format].flatMap((each) => shardPaths(base, each, n));
   let count = manifest === undefined ? 0 : manifest.shards.length + 1;
-  // Further shards are removed, too, up to a gap in their numbers.
+  // There may be more shards than the manifest lists. They are removed, too, up to the first number without a file.
   while (pathsOf(count).some((path) => files.stat(path) !== undefined)) count++;
   const paths = Array.from({ length: count }, (_, n) => pathsOf(count - 1 - n)).flat();
   keepFrom(paths, inputs);

@@ -35,7 +35,7 @@ const point = schema.object({
   documents: count,
   /** Whether there are ids before this point whose document has not ended. */
   isOpen: schema.flag,
-  /** Whether the text that continues at this point has had the end of a document. */
+  /** Whether a document has ended before this point, since the start of the input. */
   hasEnded: schema.flag,
 });
 export type Point = schema.Checked<typeof point>;
@@ -75,8 +75,8 @@ export function manifestText(manifest: Manifest): string {
 const sealOf = (content: object) => host.xxHash64(JSON.stringify(content)).toString(16).padStart(16, "0");
 
 /**
- * Reads a manifest. Throws `UnusableShards`, which says what is wrong, if the file is not a valid manifest. The hint is
- * `otherHint` if it is not a manifest at all.
+ * Reads a manifest. Throws `UnusableShards`, which says what is wrong, if the file is not a valid manifest. The hint of
+ * the error is `otherHint` if the file is JSON without the fields of a manifest, and otherwise `hint`.
  */
 export function readManifest(path: string, hint = "choose another name", otherHint = hint): Manifest {
   const refuse = (what: string, ofFile = hint): never => {

@@ -153,7 +153,7 @@ function outputOf(
   };
 }
 
-/** About the maximum number of ids that are written at a time: 256 or 512 KB. */
+/** The approximate maximum number of ids that are written at a time. They take 256 or 512 KB. */
 const chunkIds = 1 << 17;
 
 /** Replaces ids of the larger vocabulary by those of the smaller one. */
@@ -191,8 +191,8 @@ class IdCutter {
 }
 
 /**
- * Marks an id with no piece or several pieces in the table `only`, which has the piece of any other id. Looking up that
- * table first halves the time.
+ * The value in the table `only` of an id that has no piece or several. For any other id, the table has its one piece.
+ * Most ids have one, so a look-up in this table usually suffices, which halves the time.
  */
 const notOne = 0xffffffff;
 

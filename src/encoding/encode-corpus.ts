@@ -36,7 +36,7 @@ export type EncodeCorpusOptions = {
   readonly workerCount: number;
   /** The memory budget. Defaults to a share of the memory that this process may use. */
   readonly budget?: machine.MemoryBudget;
-  /** The workers, if they were started before (`startEncodingWorkers`). */
+  /** The workers, if they have already been started (`startEncodingWorkers`). */
   readonly workers?: taskRunner.StartedWorkers | undefined;
   /** Target size of the ranges for threads, in bytes. */
   readonly rangeSizeBytes?: number;
@@ -71,9 +71,9 @@ export const encodingThreadsFor = (asked: number | undefined, budget: machine.Me
   machine.workersFor(asked, budget.workerCountMax, smallCorpusBytes);
 
 /**
- * Whether the main thread also encodes. It does not if an input is read in order, because the workers would wait for
- * its chunks meanwhile. It does not if the tokenizer may take long to set up, because signals would not be handled
- * meanwhile.
+ * Whether the main thread also encodes. It does not in two cases, because it would be busy too long: if an input is
+ * read in order, workers would wait for its next chunk; if the tokenizer may take long to set up, signals would not be
+ * handled.
  */
 const doesMainEncode = (inputs: readonly Input[], parts?: tokenizers.EncodingParts) =>
   inputs.every(corpusInputs.canSeek) && (parts === undefined || hasOnlyQuickSteps(parts));
@@ -102,7 +102,7 @@ export async function encodeCorpus(
   const all = emptyEncodedSum();
   await encodeTasks(options, inOrder(sink, inputs, all), true, report);
   const { textBytes, invalidByteCount } = all;
-  // Given ranges may be empty without an error.
+  // If the caller chose the ranges, it is no error that they contain no text.
   if (textBytes === 0 && ranges === undefined && !inputs.every(corpusInputs.canSeek))
     throw corpusInputs.emptyCorpusError(inputs);
   return { textBytes, invalidByteCount };
@@ -225,7 +225,7 @@ function inOrder(
   };
 }
 
-/** Returns only the parts that encoding needs, because the rest of a tokenizer is not posted to workers. */
+/** Returns only the parts that encoding needs. Only these are sent to workers. */
 export function encodingParts(parts: tokenizers.EncodingParts): tokenizers.EncodingParts {
   const { model, pattern, normalization, addsPrefixSpace, addedTokens, isNarrow } = parts;
   const { specialTokensAsText = false, prefixRule } = parts;

@@ -1,8 +1,8 @@
 import type { differences, findings } from "#evaluation";
 
 /**
- * The kinds of words besides `otherScripts`. The first regular expression that matches decides, after signs at the
- * edges were removed: `"said,` is lower case.
+ * The kinds of words other than `otherScripts`. Signs at both ends of a word are removed before it is matched, so
+ * `"said,` is lower case. The first regular expression that matches decides.
  */
 const kinds: readonly (readonly [name: string, regex: RegExp])[] = [
   ["signs", /^$/],
@@ -15,14 +15,17 @@ const kinds: readonly (readonly [name: string, regex: RegExp])[] = [
 const otherScripts = "words in other scripts than Latin";
 
 function kindOf(word: string): string {
-  // A word begins with the whitespace character before it in the text. A line feed is escaped (`\x0a`), so escapes at
-  // the start are removed first, then other signs.
+  // A word includes the whitespace character before it in the text. A line feed is written as an escape (`\x0a`). So
+  // first remove escapes at the start, and then other signs at both ends.
   const core = word.replace(/^(\\x[0-9a-f]{2})+/, "").replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{M}\p{N}]+$/gu, "");
   if (/(?!\p{Script=Latin})\p{L}/u.test(core)) return otherScripts;
   return kinds.find(([, regex]) => regex.test(core))![0];
 }
 
-/** A kind of words is named if it saves or loses at least this share of all tokens that are saved. */
+/**
+ * A kind of words is named if it saves or loses enough tokens: at least this share of what all the kinds that save
+ * tokens save together.
+ */
 const namedLeast = 0.1;
 
 /** Says what a difference means for the text. In the result, 0 means tokenizer a, and 1 means b. */
@@ -53,7 +56,8 @@ function sourcesOf({ mostFrequent }: differences.TextDifference, fewer: number):
   const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
   const counts = [...savedBy.values()];
   const all = sum(counts.filter((saved) => saved > 0));
-  // If these words save nothing in total, tokens are saved elsewhere, e.g. in rarer words, whose kinds are not known.
+  // If these words together save nothing, tokens are saved in other words, such as rarer ones, whose kinds are not
+  // known.
   if (sum(counts) <= 0) return "";
   const named = [...savedBy]
     .map(([kind, saved]) => ({ kind, share: saved / all }))

@@ -116,7 +116,10 @@ function checkLongest(
 /** Encoding a word of fewer bytes than this takes so little memory that it is not checked. */
 const longWordBytes = scaled(1 << 18, 16);
 
-/** Starts the progress of a run that reads each text for its words, and then usually at most `passCount` times. */
+/**
+ * Starts the progress of a run that reads each text once for its words, and then usually at most `passCount` more times
+ * for its tokens.
+ */
 function startProgress(options: EvaluateOptions, report: Report): EvaluationProgress {
   const { texts, tokenizers } = options;
   const goCount = 1 + passCount(tokenizers.map(({ parts }) => parts));
@@ -438,7 +441,8 @@ export class TokenCounting {
     const { tokens, occurrences } = cut;
     if (occurrences === null) return wholeText();
     const foundBytes = tokens.reduce((sum, text, i) => sum + Buffer.byteLength(text) * occurrences[i]!, 0);
-    // If these numbers differ, it is not certain how often the special tokens occur, so the text is encoded as a whole.
+    // If the special tokens that were found in the words do not have exactly the bytes that the pretokens leave over,
+    // it is not certain how often each of them occurs. So the text is encoded as a whole.
     if (foundBytes !== specialBytes) return wholeText();
     const idOf = new Map(parts.addedTokens.map(({ content, id }) => [content, id]));
     tokens.forEach((text, i) => {
@@ -513,8 +517,8 @@ const keyOf = (parts: TokenizerParts, specialTokens: readonly string[]) =>
   JSON.stringify([patternDigest(parts.pattern), specialTokens]);
 
 /**
- * Returns the maximum number of passes through a text for these tokenizers, unless the text has to be encoded as a
- * whole after its pretokens were counted.
+ * Returns how many passes through a text it takes at most to count the tokens of these tokenizers. A tokenizer takes
+ * one more pass if the text has to be encoded as a whole after its pretokens were counted.
  */
 function passCount(tokenizers: readonly TokenizerParts[]): number {
   const counted = tokenizers.filter((parts) => cuttings.canBeCut(parts));

@@ -118,8 +118,8 @@ export class EvaluationJob {
 export const encodersMax = 2;
 
 /**
- * Runs work on slices of words, and collects garbage at intervals. Otherwise the garbage would grow to several times
- * the size of the tables.
+ * Runs work that consists of slices of words, and collects garbage at intervals. Without these collections, the garbage
+ * would grow to several times the size of the tables.
  */
 function* collectGarbageIn<T>(work: Generator<undefined, T>): Generator<undefined, T> {
   let step = work.next();

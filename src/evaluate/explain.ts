@@ -12,16 +12,17 @@ import {
 } from "#tokenizer";
 
 /**
- * A merge of two neighbouring ids. It is the possible merge with the lowest rank; among equals, the leftmost one. Some
- * ranks count as equal (`RankedMerges.firstTied`).
+ * A step of encoding a pretoken: two neighbouring ids are merged. Each step applies the merge with the lowest rank of
+ * all that are possible then; if it is possible at several places, at the leftmost one. Merges that share a priority
+ * count as one rank (`RankedMerges.firstTied`).
  */
 export type MergeStep = {
   readonly rank: number;
-  /** The index of the left neighbour in the pretoken's list of ids before the merge. */
+  /** The index of the left id in the pretoken's list of ids, just before this merge. */
   readonly at: number;
   readonly left: number;
   readonly right: number;
-  /** The id of the result. */
+  /** The id of the merged token. */
   readonly id: number;
 };
 
@@ -39,7 +40,9 @@ export type ExplainedPart = {
   readonly ids: readonly number[];
 };
 
-/** Explains how a text is encoded, part by part. The ids of the parts are those of encoding. */
+/**
+ * Explains how a text is encoded, part by part. The ids of all parts together are the ids that encoding the text gives.
+ */
 export function explainText(parts: TokenizerParts, text: Uint8Array): ExplainedPart[] {
   const { model, tokens } = parts;
   const merger = new WordMerger(model);

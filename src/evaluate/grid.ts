@@ -128,8 +128,8 @@ function narrow(table: Table, columns: number): Table | undefined {
 }
 
 /**
- * Leaves out the middle of long names. Names that would become equal first lose their common prefix and suffix. If some
- * are still equal, all names become numbers.
+ * Leaves out the middle of long names. If this would make names equal, their common prefix and suffix are replaced by
+ * ellipses before they are shortened. If some are still equal, all names become numbers.
  */
 export function shortAxis(axis: Axis & Heads, columns: number): Axis & Heads {
   if (axis.names.every((name) => summaryRows.shownWidth(name) <= columns)) return axis;

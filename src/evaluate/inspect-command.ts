@@ -235,7 +235,10 @@ function describeText(parts: TokenizerParts, text: CountedText): styling.Line[] 
 /** The number of columns for the first tokens: three lines of a usual terminal. */
 const beginsColumns = 3 * summaryRows.usualColumns - nameColumns;
 
-/** Returns as many of the first tokens as fit, counting a separator after each. The very first need not fit. */
+/**
+ * Returns as many of the first tokens as fit into `beginsColumns`, each followed by a separator. The first one is
+ * always returned, even if it does not fit.
+ */
 function firstOf(tokens: readonly string[]): readonly string[] {
   let used = 0;
   const end = tokens.findIndex((token) => {

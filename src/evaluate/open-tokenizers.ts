@@ -35,7 +35,7 @@ export async function openTokenizers(
     const loads = some.map(({ path }) =>
       loadInWorker({ path, options: { pattern, specialTokens }, isDecoded: true }),
     );
-    // All are awaited, so that the first failure in order is the one reported.
+    // Wait for all loads, so that of several failures, the one of the first tokenizer in order is reported.
     await Promise.allSettled(loads);
     for (const [i, one] of some.entries()) {
       const parts = await loads[i]!;

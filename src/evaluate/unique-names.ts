@@ -1,7 +1,8 @@
 import type { kinds } from "#options";
 
 /**
- * Names each item: by its given name, otherwise by its short name, or by its path if another item has the same name.
+ * Gives each item a name: the given one, if there is one. Otherwise this is the short name or, if another item has the
+ * same name, the path.
  */
 export function uniqueNames<T extends kinds.Named>(
   all: readonly T[],

@@ -190,9 +190,9 @@ export class WordEncoder {
   }
 
   /**
-   * Returns how many bytes at the start of the tokens come from before the word: from the prefix space, if one is
-   * added, and from the whitespace character. In the tokens, these may differ from the text, for example by
-   * normalization.
+   * Returns how many bytes at the start of the tokens do not come from the word, but from what is before it: a prefix
+   * space, if one is added, and the whitespace character. In the tokens, these characters may have other bytes than in
+   * the text, for example after normalization.
    */
   private bytesBefore(words: textWords.TextWords, p: number): number {
     const { parts, tokens } = this.tokenizer;

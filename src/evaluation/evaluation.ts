@@ -386,7 +386,7 @@ export function renyiEntropy(counts: CountsById, alpha: number): number {
 }
 
 /**
- * Returns the entropy divided by the largest entropy that this number of distinct tokens can have; null if fewer than
+ * Returns the entropy, divided by the largest entropy that is possible with as many distinct tokens; null if fewer than
  * two tokens occur.
  */
 export function renyiEfficiency(counts: CountsById, alpha: number): number | null {

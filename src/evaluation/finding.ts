@@ -83,8 +83,8 @@ const averageNote = " on average (geometric mean; each text counts the same).";
 type SameSize = { readonly other: number; readonly shares: readonly TextShare[] };
 
 /**
- * Finds the tokenizer with the fewest tokens among those whose vocabulary has the size of the first one's. Returns null
- * if no other tokenizer has that size, if the tokenizer `best` has it, or if a text has no tokens.
+ * Finds the other tokenizer of the first one's vocabulary size that has the fewest tokens. Returns null if there is
+ * none, if the tokenizer `best` has that size itself, or if a text has no tokens.
  */
 function bestOfSameSize({ tokenizers }: Evaluation, best: number): SameSize | null {
   const [own, ...others] = tokenizers as [TokenizerResult, ...TokenizerResult[]];
@@ -111,7 +111,7 @@ function sentenceAtSize(size: number, own: number, { other, shares }: SameSize):
   return [at, ...comparison(own, other, first.share), ` on ${first.text}${others.join("")}.`];
 }
 
-/** Says on which texts the first tokenizer needs fewer tokens than the other one, and on which more. */
+/** Says on which texts the first tokenizer (`own`) needs fewer tokens than the tokenizer `best`, and on which more. */
 function findingOfMany(
   own: number,
   best: number,

@@ -28,7 +28,7 @@ export type Measures = {
   readonly numbers: NumberMeasures | null;
   /** FLOPs of a model per byte; null without a model, or without bytes. */
   readonly flopsPerByte: number | null;
-  /** `flopsPerByte` divided by that of the first tokenizer; null if there is none. */
+  /** `flopsPerByte` divided by that of the first tokenizer; null if `flopsPerByte` is null. */
   readonly relativeCost: number | null;
 };
 
@@ -104,7 +104,7 @@ export type Measure<Of> = {
   readonly key: string;
   /** The name, spelled as in the middle of a sentence. */
   readonly name: string;
-  /** Which values are better; null if neither are. */
+  /** Which values are better; null if neither higher nor lower ones are. */
   readonly better: "higher" | "lower" | null;
   /** The definition, in one line. */
   readonly formula: string;
@@ -289,8 +289,8 @@ const repeatedKeys = new Set([
 ]);
 
 /**
- * Whether a table of all measures leaves this one out, because another measure is its share, its complement or its
- * reciprocal.
+ * Whether a table of all measures leaves this one out, because the table has another measure that is its share, its
+ * complement or its reciprocal.
  */
 export const repeatsAnother = ({ key }: Measure<never>) => repeatedKeys.has(key);
 

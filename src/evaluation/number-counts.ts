@@ -22,8 +22,8 @@ export class NumberCounts {
   readonly scores = new Map<number, number>();
 
   /**
-   * Adds the numbers in bytes [start, end), each as often as these bytes occur. `ends` are the ends of the tokens,
-   * ascending.
+   * Adds the numbers in bytes [start, end), which occur `occurrences` times in the text. `ends` are the ends of the
+   * tokens, ascending.
    */
   add(bytes: Uint8Array, start: number, end: number, ends: ArrayLike<number>, occurrences: number): void {
     let token = 0;

@@ -33,8 +33,8 @@ export function differingPassages(cuts: readonly (readonly SampleToken[])[]): Pa
   const seen = new Set<string>();
   while (chosen.length < passagesMax && left.length > 0) {
     const ranked = left.map((one, at) => {
-      // Boundaries in spans that have letters and are in no selected passage count first, so repetitions and ruled
-      // lines are selected last.
+      // The first criterion counts only spans that have letters and are in no passage selected so far. So repetitions
+      // and ruled lines are selected last.
       const fresh = new Map(
         one.places.filter(({ text }) => !seen.has(text)).map((place) => [place.text, place]),
       );

@@ -38,8 +38,9 @@ export function assembleModel(
 }
 
 /**
- * Scans a parsed vocabulary and merges for which the fast scan gave up. Throws an error for a merge whose tokens have
- * no ids. Otherwise the file is only spelled in an unusual way, so its content is serialized and scanned again.
+ * Scans a parsed vocabulary and merges for which the fast scan gave up. Throws an error if a merge uses or makes a
+ * token that has no id. If all tokens have ids, the file is only spelled in an unusual way, so its content is
+ * serialized and scanned again.
  */
 export function scanParsed(
   ids: Readonly<Record<string, number>>,
@@ -106,7 +107,8 @@ export function assembleTokens(
 type SharedToken = { readonly content: string; readonly id: number; readonly bytes: Uint8Array };
 
 /**
- * Finds added tokens whose text is the key of an ordinary token with other bytes: `é` is also the key of the byte 0xE9.
+ * Finds added tokens whose text is the key of an ordinary token with other bytes, such as `é`, which is also the key of
+ * the byte 0xE9.
  */
 export function findSharedTokens(
   { byteIds, merges, wholeTokens }: EncodingModel,
@@ -129,8 +131,8 @@ export const notesOfSharedTokens = (shared: readonly SharedToken[]) =>
   shared.map(({ content, id, bytes }) => modelSettings.describeSharedId(content, id, bytes));
 
 /**
- * Decodes tokens in byte-to-character form. A token with a character outside this alphabet stays UTF-8, and `rawTexts`
- * has its index.
+ * Decodes tokens in byte-to-character form. A token with a character that represents no byte keeps its text in UTF-8,
+ * and `rawTexts` has its index.
  */
 function decodeSpelled({ bytes: texts, starts: from, ids }: encodingModels.PackedTokens) {
   const count = ids.length;

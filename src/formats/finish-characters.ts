@@ -16,7 +16,10 @@ import { findLlamaObstacle, namedControls } from "./llama-pieces.ts";
 import * as tokenizerFiles from "./load-tokenizer.ts";
 import type { SpelledTokens } from "./output-file.ts";
 
-/** Returns what the formats write of a tokenizer whose merging begins with characters. */
+/**
+ * Prepares the writing of a tokenizer whose merging begins with characters. Returns the value from which the files of
+ * every format are written.
+ */
 export async function finishCharacters(
   path: string,
   parts: TokenizerParts,

@@ -2,7 +2,10 @@ import type { patternForms } from "#pattern";
 import type { Normalization } from "#text";
 import type { encodingModels, modelSettings, Vocabulary } from "#tokenizer";
 
-/** What formats are written from: the vocabulary, how text is normalized and cut, and the settings for a model. */
+/**
+ * A tokenizer in the form from which every format is written: the vocabulary, how text is normalized and cut, and the
+ * settings for a model.
+ */
 export type FinishedTokenizer = {
   readonly vocabulary: Vocabulary;
   readonly normalization: Normalization | null;

@@ -6,8 +6,8 @@ import type { TokenizerFormat } from "./output-file.ts";
 export type Entry = {
   readonly name: string;
   /**
-   * The files that the format writes, for help. Undefined for a format that is only read, and for `image`, which code
-   * of its own writes.
+   * The files that the format writes, for help. Undefined for a format that is only read, and for `image`, whose file
+   * is written by separate code.
    */
   readonly written?: string;
   /** Whether the files of `written` are written only if `--format` names the format. */

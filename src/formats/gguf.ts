@@ -158,8 +158,8 @@ function* mergeTexts({ vocabulary }: FinishedTokenizer): Generator<Uint8Array> {
 }
 
 /**
- * The pre-tokenizers of llama.cpp that `bpe` names, and under which a pretoken that is in the vocabulary is not merged
- * (`ignore_merges`).
+ * Pre-tokenizers of llama.cpp with which it does not merge a pretoken that is in the vocabulary (`ignore_merges`). Only
+ * those that `bpe` writes are listed.
  */
 const takesWhole = new Set(["llama-bpe", "tekken"]);
 
