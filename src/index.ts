@@ -1,5 +1,6 @@
 /**
- * The library: the same code as the command line, for Bun and Node. In a browser the package `bpe` is `browser.ts`.
+ * The library: the same code as the command line, for Bun and Node. In a browser, importing `bpe` loads `browser.ts`
+ * instead of this file.
  *
  * ```ts
  * import { Tokenizer, trainTokenizer } from "bpe";

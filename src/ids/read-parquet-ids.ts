@@ -23,7 +23,7 @@ export function* readParquetIds(path: string): Generator<IdDocuments> {
   }
 }
 
-/** Returns the fields of records that the file stores; undefined if it stores none. */
+/** Returns the fields of the corpus's records that the file stores next to the ids; undefined if it stores none. */
 export function keptFieldsOf(path: string): readonly keptField.Field[] | undefined {
   const { source, fields } = openParquetIds(path);
   closeSync(source.fd);
@@ -59,7 +59,10 @@ function openParquetIds(path: string) {
   }
 }
 
-/** Reads the ids of a row group. They are one page: levels, which tell the rows apart, and then raw ids. */
+/**
+ * Reads the ids of a row group. The row group is one page. It begins with Parquet's levels, which say where each row
+ * begins. The ids follow, as plain 32-bit numbers.
+ */
 function idsOf(
   source: rangeReader.FileSource,
   { data_page_offset, total_compressed_size }: { data_page_offset: bigint; total_compressed_size: bigint },

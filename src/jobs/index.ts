@@ -1,4 +1,4 @@
-// Work on threads: jobs, and the protocol by which their requests, answers, progress and failures cross threads; tasks
+// Work on threads: jobs, the protocol by which threads exchange requests, answers, progress and failures, and the tasks
 // of a corpus. Also warnings as data.
 
 export * as jobs from "./job.ts";

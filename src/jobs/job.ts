@@ -15,7 +15,8 @@ import {
  * receives the requests that the main thread sends through a `Thread`, and calls the methods.
  *
  *   main -> worker   ask, ask, …     a method and its request; served one after the other
- *                    note            a method and its request, without an answer; served even while an `ask` awaits
+ *                    note            a method and its request, without an answer; served even while the method of an
+ *                                    `ask` awaits something
  *   worker -> main   news, news, …   what the job reports before an answer
  *                    answer          for each `ask`, in order
  *                    failed          at any time; the main thread then ends the worker
@@ -142,7 +143,10 @@ export class Thread<Job, News = never> {
     else this.worker.unref();
   }
 
-  /** Ends the thread, and fails all requests that wait. Only the first reason counts. */
+  /**
+   * Ends the thread, and rejects all requests that have no answer yet. If called again, the first error stays the
+   * reason.
+   */
   private fail(error: unknown): void {
     this.failure ??= { error };
     this.end();
@@ -164,7 +168,7 @@ export const startAll = <Job, News = never>(
 export const start = <Job, News = never>(name: JobName, hear?: (news: News) => void) =>
   startAll<Job, News>(name, 1, hear)[0]!;
 
-/** An error in the form that crosses threads. */
+/** An error as plain data, which can be sent to another thread. */
 export type Failure =
   | (UserError["parts"] & { readonly isUserError: true } & Pick<UserError, "exitCode" | "kind">)
   | { readonly isUserError: false; readonly message: string };

@@ -15,8 +15,8 @@ export type LoadRequest = {
   readonly path: string;
   readonly options: tokenizers.LoadOptions;
   /**
-   * Whether the token table will be used, as decoding uses it. Otherwise it is not built, because that takes time, and
-   * encoding does not need it.
+   * Whether the token table will be used, for example to decode. If not, it is not built, which saves time: encoding
+   * does not need it.
    */
   readonly isDecoded: boolean;
 };
@@ -24,8 +24,8 @@ export type LoadRequest = {
 /** The loading thread's answer. */
 type LoadedTokenizer = {
   /**
-   * The parts, with `tokens` undefined. The key `tokens` keeps its place, because `digestOfParts` depends on the order
-   * of keys.
+   * The parts, with `tokens` undefined. The key `tokens` is kept, so that the keys stay in the same order, on which
+   * `digestOfParts` depends.
    */
   readonly parts: Omit<TokenizerParts, "tokens"> & { readonly tokens: undefined };
   readonly tokens: TokenTable | null;
@@ -68,7 +68,7 @@ export function loadingBytes(path: string): number {
   return ms <= loadedHereMsMax ? 0 : machine.workerBytes + garbageBytesPerMs * ms;
 }
 
-/** Garbage per millisecond of loading. Measured: 30 MB for 100,000 merges, in each format. */
+/** The bytes of garbage per millisecond of loading. Measured: 30 MB for 100,000 merges, in each format. */
 const garbageBytesPerMs = 120_000;
 
 function noTokens(): never {
@@ -76,14 +76,15 @@ function noTokens(): never {
 }
 
 /**
- * Files whose loading takes at most this long are loaded in this thread. Starting another thread and deserializing its
- * answer takes at least about 15 ms. Signals, which wait while this thread loads, may be handled up to 200 ms late.
+ * Files whose loading takes at most this many milliseconds are loaded in this thread. Starting another thread and
+ * deserializing its answer takes at least about 15 ms. Signals, which wait while this thread loads, may be handled up
+ * to 200 ms late.
  */
 const loadedHereMsMax = 100;
 
 /**
- * Estimates the time of loading the slowest file, in milliseconds: 40 ns a byte for a tokenizer.json, which is scanned,
- * and 130 ns a byte for any other file.
+ * Estimates how many milliseconds it takes to load that file of the tokenizer which takes longest: 40 ns a byte for a
+ * tokenizer.json, which has a faster reader, and 130 ns a byte for any other file.
  */
 function loadedHereMs(path: string): number {
   const msOf = (file: string) => {

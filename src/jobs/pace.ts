@@ -1,6 +1,6 @@
 import { yieldToEventLoop } from "#runtime";
 
-/** How long other work may be delayed, unless a single step takes longer. */
+/** The longest delay of other work in milliseconds, unless a single step takes longer. */
 const sliceMs = 10;
 
 /**

@@ -92,7 +92,7 @@ export async function runTasks<Setup, Part extends OutputPart, Found, Rest, Comm
     }
   }, reportIntervalMs);
   const ran = running.run();
-  // If `report` fails first, it stops the run, and the run's own error is ignored.
+  // If `report` throws, the run is stopped, and an error of the run itself is ignored from then on.
   ran.catch(() => {});
   try {
     await Promise.race([ran, failed]);
@@ -196,7 +196,8 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
   }
 
   /**
-   * `Thread.isExtra` of the workers. If the only planned thread is a worker, the main thread is one more than planned.
+   * The value of `Thread.isExtra` for the workers. If the only planned thread is a worker, there is one thread more
+   * than planned: the main thread.
    */
   private get isExtra(): boolean {
     return this.job.threadCount === 1;
@@ -297,8 +298,8 @@ export class TaskQueue {
   private holder = -1;
 
   /**
-   * Whether the picky taker has met a task that it leaves. It got an empty list of tasks then. If it asks again, it
-   * gets tasks like any other taker.
+   * Whether the picky taker has left a task to the others. It got an empty list instead of that task. If it asks again,
+   * it gets tasks like any other taker.
    */
   hasLeft = false;
 
@@ -691,7 +692,7 @@ export class TaskServer<Setup, Part extends OutputPart, Found, Rest, Common = ne
   private outbox: Outbox<Part> | undefined;
   /** The results of finished tasks that were not yet reported to the main thread. */
   private found: Found[] = [];
-  /** The memory of these tasks' chunks. */
+  /** The memory of the chunks of the tasks in `found`. */
   private emptied: ArrayBuffer[] = [];
 
   constructor(
@@ -704,7 +705,8 @@ export class TaskServer<Setup, Part extends OutputPart, Found, Rest, Common = ne
     this.thread = new TaskThread(job, inputs, bytesDone, thread.index);
     if (job.output === undefined) return;
     this.outbox = new Outbox(job.output, (part) => {
-      // Reports finished tasks first, because the main thread takes a part for the first task that is not finished.
+      // Reports finished tasks first, because the main thread assigns a part to the first task that was not reported as
+      // finished.
       if (this.found.length > 0) this.tellDone();
       this.tell({ kind: "part", part }, [part.memory]);
     });
@@ -786,7 +788,7 @@ export class Outbox<Part extends OutputPart> {
     this.post(part);
   }
 
-  /** Called when this much was written; takes back the memory. */
+  /** Called when `sizeBytes` bytes were written; takes back their memory. */
   written(sizeBytes: number, memory: ArrayBuffer): void {
     this.unwrittenBytes -= sizeBytes;
     this.spares.push(memory);

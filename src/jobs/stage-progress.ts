@@ -14,7 +14,7 @@ export type StageProgress = {
     | "joining"
     | "checking";
   readonly done: number;
-  /** Null while it is unknown, for example because of a stream or of texts from an iterator. */
+  /** Null while the total is unknown, for example because an input is a stream, or texts come from an iterator. */
   readonly total: number | null;
   readonly unit: "bytes" | "merges";
   /** The number of distinct words, as far as known; absent in stages without words. */

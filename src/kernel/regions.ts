@@ -160,7 +160,7 @@ export function textCapacity(): f64 {
   return <f64>(shortStart - textStart);
 }
 
-/** Returns the address of the ends. */
+/** Returns `endsStart`, the address of the ends of pretokens. */
 export function endsAddress(): usize {
   return endsStart;
 }

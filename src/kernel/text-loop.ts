@@ -60,8 +60,8 @@ let areAllSpecial: bool = false;
 export let foundLength: i32 = 0;
 
 /**
- * A call stops soon after this many bytes, or after `liftedSliceBytes` if it lists pretokens as ids, because no signal
- * is handled during a call.
+ * A call of `takeText` stops soon after this many bytes, because no signal is handled during the call. If it lists
+ * pretokens as ids, it stops after `liftedSliceBytes` instead.
  */
 const sliceBytes: i32 = isSmallScale ? 64 : 1 << 20;
 
@@ -83,7 +83,7 @@ const searchedAfterBlock: i32 = 2 * masksLookAhead;
 
 /** Look-aheads may need text far beyond a block. For these, tokens are searched for in steps of this many bytes. */
 const aheadBytes: i32 = isSmallScale ? 32 : 1 << 17;
-/** The search for tokens that look-aheads need has reached this position. */
+/** Tokens have been searched for up to this position, so that look-aheads may read the text before it. */
 let aheadPos: i32 = 0;
 /** The current call ends when `aheadPos` reaches this position. */
 let aheadPausePos: i32 = 0;
@@ -174,7 +174,7 @@ export function lookAhead(rangeEnd: i32, limit: i32): i32 {
   return takeEnds() ? 1 : -1;
 }
 
-/** Returns the number of documents with at least one byte that have begun. */
+/** Returns the number of documents that have begun and have at least one byte. */
 export function documents(): f64 {
   return <f64>documentCount;
 }
@@ -191,7 +191,7 @@ export function idCount(): i32 {
 
 function takeTo(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, endsText: bool): i32 {
   do {
-    // One block at a time, which stays in the L1 and L2 caches until its pretokens are taken.
+    // Takes one block at a time, so that the block stays in the L1 and L2 caches until its pretokens are taken.
     const blockEnd = min(pos + blockBytes, sureEnd);
     const searched = readsAnnotations()
       ? searchAhead(blockEnd, sureEnd)
@@ -234,7 +234,7 @@ function takeTo(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, endsText:
 
 /**
  * Returns the position up to which tokens are searched for, so that look-aheads may read that far. It is at least four
- * bytes after the block, or `sureEnd` if that is before.
+ * bytes after the block, but never after `sureEnd`.
  */
 function searchAhead(blockEnd: i32, sureEnd: i32): i32 {
   if (aheadPos < blockEnd + 4) aheadPos = min(blockEnd + aheadBytes, sureEnd);

@@ -1,6 +1,6 @@
 // The text module of the kernel. It finds added tokens, normalizes texts, decodes ids, and finds offsets, parts with a
 // limited number of ids, and what an edit changes. It is a module of its own, with its own memory, because most
-// tokenizers count and encode without it.
+// tokenizers do not need it to count words or to encode.
 
 export {
   barredAddress,

@@ -1,8 +1,9 @@
 import { letters, topBits, within } from "../masks/mask-operators";
 
 /**
- * Decides for most positions of ASCII lines whether there is a cut (never-merged.ts), 64 positions at a time, by masks.
- * Bit i is the position before byte i of a block.
+ * Decides for most positions of ASCII lines whether there is a *cut*: a place where a pretoken may be divided without
+ * changing its ids (never-merged.ts). Decides 64 positions at a time, by masks. Bit i is the position before byte i of
+ * a block.
  *
  *   - Between a visible character and a following space there is a cut, because only late merges (late-merges.ts) cross
  *     that position.

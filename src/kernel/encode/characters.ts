@@ -68,9 +68,9 @@ export function reserveFragments(): bool {
 }
 
 /**
- * Records the rank of a merge in the rows of those halves that are fragments. `lasts` has the last bytes of the left
- * half, `firsts` the first bytes of the right half, as edges: up to three bytes, the first one highest, and their
- * number << 24.
+ * Records the rank of a merge in the rows of those halves that are fragments. `lasts` is the last bytes of the left
+ * half, `firsts` the first bytes of the right half. Each is an *edge*: up to three bytes, the first one highest, plus
+ * their number << 24.
  */
 export function addFragments(rank: u32, lasts: u32, firsts: u32): void {
   const beginning = beginningOf(firsts);
@@ -119,8 +119,8 @@ function lower(fragment: u32, byte: u32, rank: u32): void {
 }
 
 /**
- * Sets up the lookup of whole characters, if the proof above holds for the model, and merging does not begin with
- * characters anyway. Returns false if memory runs out.
+ * Sets up the lookup of whole characters if the argument at the top of this file holds for the model, unless merging
+ * begins with characters anyway. Returns false if memory runs out.
  */
 export function useCharacters(given: EncodingModel): bool {
   model = given;
@@ -199,16 +199,17 @@ function learn(character: usize, around: u64, isThree: bool, isSpaced: bool): vo
       at = symbol;
     }
     if (best === noRank) return;
-    // If a half of this merge is at an edge of the character, it is a fragment. Notes the neighbouring bytes that could
-    // have taken the fragment before this merge.
+    // If a half of this merge is at an edge of the character, that half is a fragment. Notes the neighbouring bytes
+    // that could have taken the fragment before this merge.
     if (at === symbols && !isSpaced)
       before |= takers(
         beginningOf(load<u32>(at, 4) === 1 ? (1 << 24) | first : (2 << 24) | (first << 8) | second),
         best,
       );
     if (at + 8 === symbols + ((count - 1) << 3)) {
-      // The space merges with the whole character. That is no fragment, so no row says which following bytes could have
-      // taken the character before. The element stays `manyIds`, so that such words are merged from their bytes.
+      // The space merges with the whole character. The whole character is no fragment, so no row says which following
+      // byte could have merged with it before the space. The element stays `manyIds`, so that such words are merged
+      // from their bytes.
       if (load<u32>(at, 12) === byteCount) return;
       const last = isThree ? third : second;
       after |= takers(

@@ -283,8 +283,8 @@ let idCounts: usize = 0;
 let pieceCount: u32 = 0;
 
 /**
- * One call lifts the pretokens of a slice of this many bytes of text, and also those of the rest of the slice's last
- * block.
+ * One call of `takeText` lists the pretokens of a slice of this many bytes of text, and those in the rest of the block
+ * of text in which the slice ends.
  */
 export const liftedSliceBytes: i32 = isSmallScale ? 64 : 1 << 16;
 /** The length of `pieceEnds`: enough for a slice and a block, even if every pretoken has a single byte. */
@@ -303,7 +303,7 @@ export function beginPieces(modelHead: usize): bool {
   return pieceEnds !== 0 && lengths !== 0 && idCounts !== 0;
 }
 
-/** Discards the pieces of the last call. */
+/** Discards the pretokens that the last call listed. */
 export function startPieces(): void {
   beginIds(workAddress());
   pieceCount = 0;
@@ -347,7 +347,7 @@ function findEnds<T>(firstId: usize, endCount: u32): void {
   pieceCount += endCount - 1;
 }
 
-/** Returns the address of the ends of the pieces. */
+/** Returns the address of `pieceEnds`. */
 export function pieceEndsAddress(): usize {
   return pieceEnds;
 }

@@ -14,7 +14,7 @@ let characters: TokenTable = changetype<TokenTable>(0);
 let hasMark: bool = false;
 
 /**
- * Values of the model's `beginning`: with which symbols merging begins.
+ * The values of the model's field `beginning`, which says with which symbols merging begins.
  *
  *   0, withBytes          bytes
  *   1, withCharacters     characters; one without a token becomes its bytes

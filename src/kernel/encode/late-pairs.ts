@@ -85,7 +85,8 @@ export function findLate(key: u64): u32 {
 
 /**
  * Returns the same as `findLate`, and is faster if late merges join only few of the pairs. If the filter rejects a
- * pair, the bucket that is always empty is read instead of its home bucket. A branch could not be predicted here.
+ * pair, the bucket that is always empty is read instead of its home bucket. A branch instead would be slow, because the
+ * processor could not predict it.
  */
 export function findRareLate(key: u64): u32 {
   const hash = hashOfKey(key);

@@ -165,7 +165,8 @@ export function equalBytes(a: usize, b: usize, length: u32): bool {
 
 /**
  * The number of bytes of each id's token: u32[idLimit], 0 for ids that are neither those of bytes nor made by merges.
- * Correct only if ranks only rise, because `tokenLengths` goes through the merges once, in order.
+ * Correct only if every merge has a higher rank than the merges that make its halves, because `tokenLengths` goes
+ * through the merges once, in order.
  */
 let lengths: usize = 0;
 

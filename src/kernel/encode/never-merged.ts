@@ -11,11 +11,11 @@ import { firstByteOf, lastByteOf, mayTouchWhole, touchesWhole, wholeTokenCount }
  * Never-merged cuts. A pretoken may be cut at a position that no token can cross: its parts together have the same ids
  * as the whole, and are found in the word cache far more often. Such positions are
  *   - between two bytes that are adjacent in no token (`adjacency` of the model), and
- *   - between two characters whose bytes fit no join (below).
+ *   - between two characters whose bytes fit no *join*: the bytes where the halves of a merge meet (see `joins`).
  *
  * Tokens of late merges do not count here: those merges are made later, in the ids of all parts (late-merges.ts).
  *
- * There is no cut where a whole token begins or ends (whole-tokens.ts).
+ * There is no cut where a *whole token* begins or ends: a token that merging does not produce (whole-tokens.ts).
  *
  * If pretokens are words, only long ones are cut, and only next to non-ASCII bytes: shorter words occur repeatedly, so
  * looking for cuts would cost more than it saves. If pretokens are lines (`cutsAscii`), they are cut between ASCII
@@ -324,7 +324,7 @@ function cutPretoken(start: u32, end: u32, count: u32): u32 {
   const text = textStart;
   const known = places;
   const cutsEnd = finer + 4 * finerEndsMax;
-  // Unless `cutsAscii`, cuts are next to non-ASCII bytes: skips to the first one.
+  // Unless `cutsAscii`, cuts are next to non-ASCII bytes: skips to the first such byte.
   let at = cutsAscii ? pos + 1 : max(pos + 1, findNonAscii(pos, end));
   let cut = finer + (count << 2);
   while (at < end && cut < cutsEnd) {
@@ -500,7 +500,7 @@ export function addJoins(model: EncodingModel, firsts: usize, lasts: usize, mayB
 const space: u32 = 0x20;
 const del: u32 = 0x7f;
 
-/** Finds the first rank at which a merge crosses the end of a word into a space. */
+/** Sets `lateRank` of the model to the lowest rank whose merge crosses the end of a word into a space. */
 function findLateRank(model: EncodingModel, firsts: usize, lasts: usize): void {
   for (let rank: u32 = 0; rank < model.mergeCount; rank++) {
     const left = load<u32>(lasts + (load<i32>(model.lefts + (rank << 2)) << 2));

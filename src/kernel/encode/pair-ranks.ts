@@ -41,8 +41,8 @@ let halves: usize = 0;
 let filter: usize = 0;
 let mergedIds: usize = 0;
 /**
- * The id that rank 0 makes, if each later rank makes the next id. Then ids are computed instead of loaded. Otherwise
- * -1.
+ * The id that the merge of rank 0 makes, if each later rank makes the next id, so that ids are computed instead of
+ * loaded; -1 if ranks do not.
  */
 let firstMerged: i32 = -1;
 
@@ -57,7 +57,7 @@ let isExact: bool = false;
  */
 let firstTied: usize = 0;
 
-/** Allows ranks to be added in any order from now on, so none is guessed. */
+/** Allows ranks to be added in any order from now on. Ranks are then no longer guessed. */
 export function allowAnyOrder(): void {
   isExact = true;
 }

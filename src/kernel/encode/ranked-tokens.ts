@@ -4,11 +4,11 @@ import { EncodingModel, tokenId, tokenLength, tokenStart } from "./model-layout"
 import { addPair, allowAnyOrder, reservePairs } from "./pair-ranks";
 
 /**
- * Ranked tokens: a list of tokens and ranks implies merges, which `mergeRanked` finds. tiktoken merges two adjacent
- * parts if their concatenation is a token, the lowest rank first. Until a token arises, no merge has crossed its edges,
- * so its bytes have merged as they would alone. So it always arises from the same two parts: those that are left if its
- * bytes alone are merged by all shorter tokens. These are the halves of its merge. So callers pass shorter tokens
- * first.
+ * Ranked tokens: a list of tokens and ranks implies merges, which `mergeRanked` finds. tiktoken has no list of merges:
+ * it joins two adjacent parts if their concatenation is a token, the lowest rank first. Until a token arises, no merge
+ * has crossed its edges, so its bytes have merged as they would alone. A token therefore always arises from the same
+ * two parts, which are the halves of its merge. They are found by merging the bytes of the token alone, by all shorter
+ * tokens, so callers pass shorter tokens first.
  *
  * The tokens are `wholeTokens` of the model. Their ids are their ranks, and the merge of rank r makes the id r. `lefts`
  * and `rights` receive the two parts of each token that has two.

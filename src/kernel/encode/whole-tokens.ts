@@ -132,7 +132,10 @@ function mark(edge: u32, bit: u32): void {
   store<u8>(at, load<u8>(at) | bit);
 }
 
-/** Whether some token in `table` has this edge. Usually the filter `edges` rules it out. */
+/**
+ * Whether some token begins or ends with the bytes `edge`: begins if `table` is `beginnings`, ends if it is `endings`.
+ * Usually the filter `edges` rules that out.
+ */
 function hasMark(edge: u32, bit: u32, table: usize): bool {
   if ((load<u8>(edges + (hashEdge(edge) >> (32 - edgeBits))) & bit) === 0) return false;
   const last: u32 = (1 << whole.slotBits) - 1;

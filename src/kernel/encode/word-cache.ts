@@ -108,7 +108,7 @@ export function cacheHeads(): usize {
 
 /** Whether a record did not fit, so that the table of long words must be cleared. */
 let areRecordsFull: bool = false;
-/** Whether ids to keep did not fit, so that all tables must be cleared. */
+/** Whether the ids of some word did not fit into `kept`, so that all tables must be cleared. */
 let areKeptFull: bool = false;
 
 /** Makes room for `wordCount` more words in every table, if necessary by clearing tables. */

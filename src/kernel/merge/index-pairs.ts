@@ -21,9 +21,10 @@ import { stepCount, stepOf } from "./word-layout";
 
 /**
  * The work of each thread while the index is rebuilt (rebuild-index.ts): three walks over its part of the text. The
- * first builds a sketch, the second counts the pairs that may be frequent, the third writes the lists of the pairs that
- * are kept. The last two collect pairs in batches, and then read the slots of a whole batch, so that cache misses
- * overlap.
+ * first builds a *sketch*: the pairs are hashed to a limited number of cells, and each cell adds up the weights of its
+ * pairs. (A cell of the sketch is not a cell of the text.) The second walk counts the pairs that may be frequent. The
+ * third writes the lists of the pairs that are kept. The last two walks collect pairs in batches, and then read the
+ * slots of a whole batch, so that cache misses overlap.
  *
  *   REGION       ELEMENT   ELEMENTS            MEANING
  *   entries      u32       2^sketchBits a part the sketch of each part: for each cell, the total weight of the pairs in
@@ -176,8 +177,8 @@ function homeOf(table: usize, slotCount: u32, slotBytes: usize, key: u64): usize
 }
 
 /**
- * Stores the address of the home slot of each pair of a batch, from `entry` to `end`, in the pair's entry, and
- * prefetches the slot. Returns a value that keeps the loads from being optimized away.
+ * For each entry of a batch, from `entry` to `end`, stores the address of the home slot of the entry's pair in the
+ * entry, and prefetches that slot. Returns a value that keeps the loads from being optimized away.
  */
 function findHomes(entry: usize, end: usize, table: usize, slotCount: u32, slotBytes: usize): u32 {
   let touched: u32 = 0;
@@ -369,8 +370,8 @@ export function rightOfKey<T>(slot: usize): u32 {
 }
 
 /**
- * Adds `slotCount` slots of another part's table, from `first` on, to the table of the first part. Returns false if the
- * first part's stretch is too small.
+ * Adds `slotCount` slots of another part's table, from slot `first` on, to the table of the first part. Returns false
+ * if the first part's stretch is too small.
  */
 export function joinCounts<T>(all: Part, index: u32, first: u32, slotCount: u32): bool {
   const end = countAt<T>(index, first + slotCount);
@@ -396,9 +397,9 @@ function cursorsOf<T>(index: u32): usize {
 }
 
 /**
- * Begins empty tables of cursors for `pairCount` pairs, one for each part. If these would overwrite counts that are
- * still needed, or the lists, begins a single table instead, for the first part, and returns false: then the first part
- * walks over all of the text.
+ * Begins an empty table of cursors for each part, with space for `pairCount` pairs. If these tables would overwrite the
+ * lists, or counts that are still needed, begins only a table for the first part, and returns false. The first part
+ * then walks over all of the text.
  */
 export function startCursors<T>(pairCount: u32): bool {
   const job = theJob();

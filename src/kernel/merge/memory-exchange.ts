@@ -53,7 +53,10 @@ export function takeNeighbours(side: u32, count: u32): void {
   }
 }
 
-/** Returns `voidWeight` of this memory (merge-regions.ts). */
+/**
+ * Returns `voidWeight` of this memory: the weight of right neighbours that the next occurrence replaces
+ * (merge-pair.ts).
+ */
 export function giveVoidWeight(): f64 {
   return <f64>partAt(0).voidWeight;
 }
@@ -63,8 +66,8 @@ export function takeVoidWeight(weight: f64): void {
 }
 
 /**
- * Writes at most `most` pairs from record `from` on, with the counts in their records: while the index is rebuilt
- * (rebuild-index.ts), and to ask for total counts (`answerCounts`). Returns their number.
+ * Writes at most `most` pairs from record `from` on, with the counts in their records. Returns their number. Called
+ * while the index is rebuilt (rebuild-index.ts), and to ask for total counts (`answerCounts`).
  */
 export function givePairs(from: u32, most: u32): u32 {
   const count = min(min(pairCount - from, most), tokenCount);

@@ -62,7 +62,7 @@ export enum Pause {
   noRoom,
 }
 
-/** The fixed work of a merge, counted as list entries: for the queue, the hash table and the token. */
+/** The work that every merge causes in the queue, the hash table and the tokens, measured in list entries. */
 const mergeWork: i32 = 64;
 
 /** The maximum of `entryCount`. */
@@ -73,7 +73,7 @@ let mergeCountMax: u32 = 0;
 let entryCount: u32 = 0;
 let sliceWork: u32 = 0;
 let cleanShare: f64 = 0;
-/** The work left in the current slice, in entries. */
+/** The work left in the current slice, in list entries. */
 let workLeft: i32 = 0;
 /** The pair that is merged in slices, or that `bestCount` has found. */
 let largePair: u32 = 0;
@@ -108,14 +108,14 @@ export function mergedEntryCount(): u32 {
 }
 
 /**
- * Returns the work left over by the last call of `mergeUntilPause`, `lookAtTop`, `bestCount` or `mergeChosen`, in
- * entries; 0 or less if it was used up.
+ * Returns the work left over by the last call of `mergeUntilPause`, `lookAtTop`, `bestCount` or `mergeChosen`, in list
+ * entries; 0 or less if the work was used up.
  */
 export function workLeftOfSlice(): i32 {
   return workLeft;
 }
 
-/** Merges until there is a reason to pause, and returns that reason. `work` limits the work, in entries. */
+/** Merges until there is a reason to pause, and returns that reason. `work` limits the work, in list entries. */
 export function mergeUntilPause(work: i32): i32 {
   workLeft = work;
   while (entryCount < mergeCountMax) {
@@ -299,7 +299,7 @@ export function limitRecords(): void {
 
 /**
  * Returns the count of the best pair, whose halves are `largeLeft` and `largeRight`; 0 if there is none; -1 if `work`,
- * in entries, was used up first.
+ * in list entries, was used up before the pair was found.
  */
 export function bestCount(work: i32): f64 {
   workLeft = work;
@@ -310,7 +310,7 @@ export function bestCount(work: i32): f64 {
 
 /** The results of `mergeChosen`. */
 export enum Chosen {
-  /** The pair does not occur here, so neither does its token. */
+  /** The pair does not occur in this engine's words, so its token will not either. */
   absent,
   merged,
   /** The pair was not merged, because its merge must be done in slices. */
@@ -320,7 +320,7 @@ export enum Chosen {
 }
 
 /**
- * Merges a pair that one of the engines has chosen, and returns a value of `Chosen`. `work` limits the work, in
+ * Merges a pair that one of the engines has chosen, and returns a value of `Chosen`. `work` limits the work, in list
  * entries.
  */
 export function mergeChosen(left: u32, right: u32, work: i32): i32 {

@@ -46,7 +46,7 @@ export function startMerge(p: u32, id: u32): void {
   cutList(pair.listStart, pair.listLength, merge.leftLength + merge.rightLength);
 }
 
-/** The maximum number of entries that are tried for each cut. */
+/** The maximum number of list entries that are tried as the place of each cut. */
 const cutTries: u32 = isSmallScale ? 2 : 64;
 
 /**

@@ -164,7 +164,7 @@ function doWork<T>(part: Part, index: u32): bool {
 }
 
 /**
- * Runs a helper's turn: works on open parts until there has been no work for a while, or `shareMax` is reached. Returns
+ * Runs in a helper: works on open parts until there has been no work for a while, or `shareMax` is reached. Returns
  * false when merging is over; otherwise the helper must call it again from its event loop.
  */
 export function helpMerging(): bool {

@@ -29,8 +29,8 @@ import { stepCount, stepOf } from "./word-layout";
  *                                                    begin at index `start` of the part
  *   stagedRights  u16 or u32  cellCount              its right neighbour
  *
- * Merging "b c" into Z in "a b c d", counted twice: the left sum of a has weight 2 and count 1, and so has the right
- * sum of d: (a, b) and (c, d) lose 2, (a, Z) and (Z, d) are created with 2.
+ * Example: "b c" is merged into Z, and the word "a b c d" has the count 2. The left sum of a has weight 2 and count 1,
+ * and so has the right sum of d. So (a, b) and (c, d) lose 2, and (a, Z) and (Z, d) are created with 2.
  */
 export const noSlot: u32 = 0;
 

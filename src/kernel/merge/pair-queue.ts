@@ -18,15 +18,15 @@ import { pairWins } from "./tie-rules";
  *
  * Why the merges are the same as with records for all pairs: counts only fall, and the threshold only rises until the
  * index is rebuilt. As long as the best pair of the queue has a count of at least `threshold`, every pair that could
- * beat or tie it has a record, so it is the best of all pairs. When its count is lower, the index is rebuilt with a
- * lower threshold (rebuild-index.ts).
+ * beat or tie it has a record, so no pair without a record can be better. Once its count is below `threshold`, the
+ * index is rebuilt with a lower threshold (rebuild-index.ts).
  *
  * After merge k of K, the threshold is raised to a guess of the count of merge K: `share` of the current top count,
  * times (k / K) ^ exponent. If the guess is too high, the index is rebuilt later, which costs a few walks over the
  * text.
  */
 export let threshold: u64 = 1;
-/** Training ends when the best pair has a lower count; at least 1. */
+/** The minimum count of a pair that is merged, at least 1. Training ends when the best pair has a lower count. */
 export let countMin: u64 = 1;
 
 /**
@@ -94,8 +94,8 @@ function leastOf(grade: u32): u64 {
 
 /**
  * Lowers the threshold so that about `pairsWanted` pairs reach it. Adds up the tally from the highest grade down, until
- * it has `pairsWanted` pairs. The new threshold is the least count of the last grade added, or 1 if there are too few
- * pairs. But it is at most a quarter of the old threshold, so that few rebuilds suffice, and at least `countMin`.
+ * the sum reaches `pairsWanted`. The new threshold is the least count of the last grade added, or 1 if there are too
+ * few pairs. But it is at most a quarter of the old threshold, so that few rebuilds suffice, and at least `countMin`.
  * `tally` is u32[gradeCount]: the number of pairs of each grade.
  */
 export function lowerThreshold(tally: usize, pairsWanted: u32): void {
@@ -128,7 +128,7 @@ export function lowerThreshold(tally: usize, pairsWanted: u32): void {
  */
 let heapSize: u32 = 0;
 /**
- * The bucket that the heap is filled from. Pairs of lower buckets are added to the lists of those buckets, all others
+ * The bucket from which the heap is filled. Pairs of lower buckets are added to the lists of those buckets, all others
  * to the heap.
  */
 let heapBucket: u32 = bucketCount;
@@ -224,7 +224,7 @@ export function pushPair(count: u64, pair: u32): void {
   setEntry(index, count, pair);
 }
 
-/** Removes the top. */
+/** Removes the top pair from the queue. */
 export function dropTop(): void {
   const last = entryAt(--heapSize);
   if (heapSize > 0) siftDown(last.count, last.pair);

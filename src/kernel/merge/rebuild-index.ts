@@ -63,7 +63,7 @@ import {
 enum Stage {
   /** Walking over the parts of the text. */
   walk,
-  /** Joining the counts of all parts. */
+  /** Adding the counts of all parts to the table of the first part. */
   join,
   /** Turning the counts into records, or into cursors. */
   take,
@@ -166,7 +166,7 @@ export function countPairsSome(work: u32): i32 {
   if (!isAnyFull()) return Counted.some;
   if (changetype<Job>(job).walkCount === 1) return Counted.noRoom;
   // Counts again from the start, with a single part, whose table may use the memory of all parts. No record exists yet,
-  // because records are created only after all counts are joined.
+  // because records are created only after the counts of all parts were added up.
   changetype<Job>(job).walkCount = 1;
   startCounting();
   return Counted.some;
@@ -189,7 +189,10 @@ function takeSlots(work: u32): u32 {
   return min(work, countSlotsOf(partAt(partTaken)) - nextSlot);
 }
 
-/** Joins the next `work` slots; returns true when all are joined. */
+/**
+ * Adds the counts in the next `work` slots to the table of the first part. Returns true when the tables of all parts
+ * are added.
+ */
 function joinSome<T>(work: u32): bool {
   if (partTaken >= changetype<Job>(job).walkCount) return true;
   const count = takeSlots(work);
@@ -420,7 +423,10 @@ export function startSketch(bits: u32): void {
   startWalk();
 }
 
-/** Adds the pairs that begin in the next `work` cells of each part. Returns false when all pairs are in the sketch. */
+/**
+ * Adds to the sketch the pairs that begin in the next `work` cells of each part of the text. Returns false when the
+ * sketch has all pairs.
+ */
 export function sketchSome(work: u32): bool {
   if (walk(Work.sketchPairs, work)) return true;
   joinSketches(partCount, sketchBits);
@@ -450,7 +456,7 @@ export function lowerToSketch(pairsWanted: u32): void {
   lowerThreshold(tally, pairsWanted);
 }
 
-/** Marks the cells that reach the threshold, whose pairs are counted next. */
+/** Marks the cells of the sketch that reach the threshold: the pairs that select these cells are counted next. */
 export function endSketch(): void {
   const least = <u32>min<u64>(threshold, cellMax);
   for (let word: usize = 0; word < (<usize>1) << (sketchBits - 4); word++) {

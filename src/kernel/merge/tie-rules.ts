@@ -31,8 +31,8 @@ import { pairAt } from "./pair-table";
 
 /**
  * Tie rules: which of two pairs with equal counts is merged first. The pairs are compared by their left tokens or, if
- * these are equal in the rule, by their right ones. Of two tokens, the one with the greater tie key, a number, wins. If
- * the keys are equal, a rule about bytes compares all bytes of the two tokens.
+ * the rule ranks these as equal, by their right ones. Of two tokens, the one with the greater tie key, a number, wins.
+ * If the keys are equal, a rule about bytes compares all bytes of the two tokens.
  *
  *   RULE           WINS                                      TIE KEY OF A TOKEN
  *   greater bytes  greater (bytes of left, bytes of right)   its first 8 bytes as one number
@@ -149,8 +149,8 @@ function slotOf(bytes: usize, length: u32): u32 {
 }
 
 /**
- * Whether pair `p` is merged before another pair `q` with the same count. Two tokens may be equal in the tie rule,
- * because they have the same bytes: then the pair with the older token wins.
+ * Whether pair `p` is merged before another pair `q` with the same count. The tie rule ranks two tokens as equal if
+ * they have the same bytes. Then the pair with the older token wins.
  */
 export function pairWins(p: u32, q: u32): bool {
   const a = pairAt(p);

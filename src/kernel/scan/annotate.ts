@@ -3,9 +3,10 @@ import { columnAt } from "./columns";
 
 /**
  * Annotates texts, so that the pattern's automaton sees the outcome of look-aheads (src/pattern/compiled-pattern.ts). A
- * second automaton reads the text from right to left, and replaces characters by ones that encode what follows them. A
- * character is *quiet* if the state before it is the same whatever follows; it stays unchanged. Columns are those of
- * the current automaton (scanner.ts).
+ * second automaton reads the text from right to left, and replaces characters by ones that encode what follows them.
+ * The state before a character is that of the second automaton once it has read the character. If this state is the
+ * same whatever follows the character, the character is *quiet*, and stays unchanged. Columns are those of the current
+ * automaton (scanner.ts).
  *
  *   FIELD          TYPE   MEANING
  *   steps          u32    at state << 8 | column: the upper 16 bits are the state before the character. The lower 16

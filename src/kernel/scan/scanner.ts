@@ -91,8 +91,8 @@ let tableBytes: i32 = leastTableBytes;
 function scanWithMasks(stop: i32, limit: i32): void {
   while (pos < stop) {
     const lastEnd = lastSettled();
-    // Masks begin at the start of a pretoken. In a long one they would read the same text again in each call, so tables
-    // scan it.
+    // Masks begin at the start of a pretoken. In a long pretoken, masks would read the same text again in each call, so
+    // tables scan it.
     if (pos - lastEnd > goodRunBytes) return;
     const firstNew = endsStart + (endCount << 2);
     const reached = <i32>scanMasks(textStart, lastEnd, stop, limit, firstNew);
@@ -211,7 +211,7 @@ function noteInvalid(at: i32): void {
   invalidByteCount++;
 }
 
-/** Scans ASCII up to `stop`, eight bytes per iteration, which are two quads (below). */
+/** Scans ASCII up to `stop`, eight bytes per iteration, as two *quads* of four bytes (`quadEntries`). */
 function scanQuads(stop: i32): void {
   const text = scannedText;
   const pairs = pairsStart;
@@ -276,8 +276,9 @@ function writeQuad(end: usize, quadEntry: u32, at: i32): usize {
  *   annotation            the annotation tables; 0: the automaton reads the plain text
  *   next                  the automaton that cuts the pieces of this one further; 0: none
  *
- * The head of a next automaton is followed by space for `endCountMax` ends (u32): those of the previous automaton,
- * while the next one cuts its pieces.
+ * A *piece* is a pretoken that one automaton has settled, and that its next automaton cuts further. The head of a next
+ * automaton is followed by space for `endCountMax` ends (u32): those of the previous automaton, while the next one cuts
+ * its pieces.
  */
 @unmanaged
 class Automaton {

@@ -29,8 +29,8 @@ import {
  *
  * A *window* is a part of a text, normalized without knowledge of the text around it. *Holes* are ranges of it whose
  * content in the whole normalized text is uncertain. The search makes no cut in a hole or at its edges, and after a
- * hole considers every state possible. It also makes no cut at *barred* positions. *Early* tokens are found in the
- * given text, *late* ones after normalization.
+ * hole considers every state of the automaton possible. It also makes no cut at *barred* positions. *Early* tokens are
+ * found in the given text, *late* ones after normalization.
  *
  * Why cuts that are found in a window are safe:
  *   - Normalization. Text between holes consists of whole stretches (normalize.ts), each of which has one normal form
@@ -77,7 +77,7 @@ let barred: Pairs = changetype<Pairs>(0);
  */
 let anchors: Pairs = changetype<Pairs>(0);
 
-/** Returns the number of bytes on each side of a position that decide whether it is a safe cut. */
+/** Returns how many bytes on each side of a position suffice to decide whether it is a safe cut. */
 export function windowReach(): u32 {
   if (reach === 0) {
     // The sizes of late tokens are those in the normalized text. The given text may be four times as long.
@@ -302,8 +302,8 @@ function barChanges(from: i32, start: i32): bool {
 }
 
 /**
- * Adds holes for the late tokens from `start` on, and for the edges of this text, where a late token may be that is
- * only partly inside.
+ * Adds holes for the late tokens from `start` on, and for both edges of this text, because a late token may be only
+ * partly inside it.
  */
 function takeLateTokens(start: i32, startsText: bool): bool {
   const search = late.search;

@@ -8,15 +8,16 @@ import { characterSize } from "./utf8";
  *
  * Definition. A part begins and ends at an edge of a token of the text. If that edge is inside a character, or inside a
  * stretch that normalization changes as a whole, the part is shortened to the next position outside. A part has N
- * tokens of the text, or fewer if the text ends before, or if these would be more than N ids on their own. If not even
- * its first token fits, it has as many characters as fit; then it may divide a changed stretch.
+ * tokens of the text. It has fewer if the text has no more, or if N tokens, encoded on their own, become more than N
+ * ids. If not even its first token fits, the part has as many characters of this token as fit, and may end inside a
+ * changed stretch.
  *
  * Why each part is encoded again: on its own it may have more ids than it has tokens in the text. "it'll" may be "it",
  * "'l", "l", but "it'l" is "it", "'", "l". A `single_word` token may match once the letter after it is cut off.
  *
  * Why the work is bounded: the cost of an attempt is proportional to the length of its part. So after `triesOneByOne`
- * edges that do not fit, the distance to the next edge doubles each time. A binary search within the last distance then
- * finds a part that fits, such that the next longer one does not.
+ * edges with which the part does not fit, the distance to the next edge doubles each time. A binary search within the
+ * last distance then finds a part that fits, such that the next longer one does not.
  *
  * Positions are in bytes of the text. Tokens are numbered in text order.
  */
@@ -86,8 +87,8 @@ export function beginParts(): void {
 
 /**
  * Finds the next part, with at most `most` ids. It begins with the last `overlap` tokens of the previous part, or with
- * fewer, so that it begins and ends after that part does. Returns false if the part is a single character that has more
- * than `most` ids.
+ * fewer of these, so that its start and its end are after those of the previous part. Returns false if the part is a
+ * single character that has more than `most` ids.
  */
 export function nextPart(most: u32, overlap: u32): bool {
   const next = tokenAt(partEnd);
@@ -123,8 +124,8 @@ function takePart(start: u32, end: u32): bool {
 }
 
 /**
- * Searches `count` edges, as described above, for the first one with which the part fits. Returns `noEdge` if it finds
- * none. The edges are numbered from `base` on, which is a token or a position (`edgeBase`).
+ * Searches `count` edges, as the top of this file describes, for the first one with which the part fits. Returns
+ * `noEdge` if it finds none. The edges are numbered from `base` on, which is a token or a position (`edgeBase`).
  */
 function firstFitting(kind: u32, base: u32, count: u32): u32 {
   edgeKind = kind;

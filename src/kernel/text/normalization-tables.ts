@@ -134,8 +134,8 @@ export function factsOf(codePoint: u32): u32 {
 }
 
 /**
- * Returns the address in `changes` of what a step makes of a character. Returns 0 if there is no entry, as for Hangul
- * syllables and ASCII letters.
+ * Returns the address of the entry in `changes` that says what a character becomes in a step. Returns 0 if there is no
+ * entry, as for Hangul syllables and ASCII letters.
  */
 export function changeBy(step: u32, codePoint: u32): usize {
   let index: u32 = 0;

@@ -17,10 +17,10 @@ import { characterAfter, characterBefore, isWhiteSpace, sizeOf } from "./utf8";
  * In *characters*, as HF defines them, a token covers each character of which it has at least one byte. Spaces that the
  * post-processor trims are not covered.
  *
- * How they are computed: by the *normalized text*, this file means the text after normalization, with added tokens but
- * without inserted spaces. Callers make sure that the vocabulary has every byte, so the tokens cover all of it, and a
- * token's position in it is the sum of the sizes of the tokens before. The difference between this position and that in
- * the text changes only at `change` events.
+ * How they are computed. The *normalized text* is the text after normalization, with added tokens but without inserted
+ * spaces. Callers make sure that the vocabulary has every byte, so the tokens cover all of the normalized text. A
+ * token's position there is the sum of the sizes of the tokens before it. The difference between this position and the
+ * token's position in the text changes only at `change` events (sections.ts).
  *
  * These arrays follow the tables of decode.ts, and are laid out for each text:
  *
@@ -71,7 +71,7 @@ let trimCount: u32 = 0;
 let trimKeepsOne: bool = false;
 /** Whether a mark in the text matches a space in a token. */
 let hasMarks: bool = false;
-/** The address of a bit for each id, set for the ids of added tokens. */
+/** The address of an array with a bit for each id, which is set for the ids of added tokens. */
 let added: usize = 0;
 
 /** Sets up the trimming of offsets. Returns the address of `added`, which the caller fills in; 0 if memory runs out. */

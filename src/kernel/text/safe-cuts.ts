@@ -62,8 +62,8 @@ export function useHoles(at: i32, holeCount: u32, barredCount: u32): void {
 /**
  * Returns the first safe cut in [from, stop), or with `wantsLast` the last one; -1 if there is none. Position 0 never
  * counts. Bytes before `limit` may be read. The text ends at `limit`, or `limit` is at least `stop` plus the size of
- * the longest token plus 4. `isStart`: position 0 is the start of the text or a safe cut. Otherwise at least as many
- * bytes precede `from` as the longest token has.
+ * the longest token plus 4. `isStart`: position 0 is the start of the text or a safe cut. If it is neither, at least as
+ * many bytes must precede `from` as the longest token has.
  */
 export function findSafeCut(from: i32, stop: i32, limit: i32, isStart: bool, wantsLast: bool): i32 {
   const cut = findCut(from, stop, limit, isStart, wantsLast);
