@@ -21,7 +21,7 @@ const everyRunIsAProcess = process.env.BPE_TEST_PROCESSES !== undefined;
 
 /**
  * Runs the program to its end. The run is a process of its own if it has text on stdin or a memory limit, or if
- * BPE_TEST_PROCESSES is set. All other runs share one process, which stays.
+ * BPE_TEST_PROCESSES is set. All other runs share one process, which stays alive between them.
  */
 export function bpe(args: readonly string[], options: { cwd?: string; stdin?: Buffer } = {}): Finished {
   if (

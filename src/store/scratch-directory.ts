@@ -67,7 +67,7 @@ export class ScratchDirectory {
       removeLocked(path, fd);
       return;
     }
-    // Subtle: workers may still be writing, but cannot create new files in a directory that was renamed.
+    // Subtle: workers may still be writing. They cannot create new files once the directory has another name.
     const going = `${path}-gone`;
     try {
       renameSync(path, going);

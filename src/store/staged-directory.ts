@@ -27,13 +27,14 @@ import * as trustedFiles from "./trusted-files.ts";
 /** The errors of a rename if the target has changed since it was examined. */
 const changedTargetCodes = new Set(["ENOTEMPTY", "EEXIST", "ENOTDIR", "ENOENT"]);
 /**
- * The maximum number of attempts to publish. An attempt is repeated if the target changed in between, but this many
- * changes in a row are no coincidence.
+ * The maximum number of attempts to publish. An attempt is repeated if the target changed after it was examined, but
+ * this many changes in a row are no coincidence.
  */
 const attemptsMax = 100;
 
 /**
- * Replaces what is at the path, where two paths cannot be exchanged. Between the two renames, nothing is at the path.
+ * Replaces what is at the path by two renames, where two paths cannot be exchanged. Between the renames, nothing is at
+ * the path.
  */
 function replaceInTwoSteps(staged: string, place: Place, formerKind: outputLock.HiddenKind): string {
   const path = pathOf(place);
@@ -73,8 +74,8 @@ function settleFormer(former: string | null, place: Place, keepCount: number | u
 }
 
 /**
- * Removes a kept result. It is renamed to a hidden name first. So if this run dies, no kept result is incomplete, and
- * the next run removes the rest.
+ * Removes a kept result. It gets a hidden name before its files are removed. So if this run dies, no kept result is
+ * incomplete, and the next run removes what is left under the hidden name.
  */
 function removeKept(old: Place, place: Place): void {
   const hidden = outputLock.reserve(place, "new");

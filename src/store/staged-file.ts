@@ -129,8 +129,8 @@ class StagedFile implements ByteSink {
   }
 
   /**
-   * Overwrites bytes that were written before, for a header that is known only at the end. Throws for a device or a
-   * pipe.
+   * Overwrites bytes that were already written, such as a header whose content is known only at the end. Throws for a
+   * device or a pipe.
    */
   overwrite(chunk: Uint8Array, pos: number): void {
     if (this.path === null) {

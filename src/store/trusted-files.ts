@@ -128,7 +128,8 @@ export function followLinks(path: string): string {
     const stats = lstatOrNull(found);
     if (!stats?.isSymbolicLink()) break;
     const parent = realpathSync(dirname(found));
-    // Others can also create a second name (a hard link) of a link.
+    // Another user can give a trusted link a second name (a hard link) here. So a link is trusted only if it has one
+    // name.
     const isTrustedLink = isOwnOrRoots(stats) && stats.nlink === 1;
     if (!isTrustedLink && !isClosed(statSync(parent))) {
       throw new Untrusted(found, "it is a symbolic link that another user may have put there");

@@ -40,7 +40,7 @@ type Place = RunOutput & {
   /** Like `ids`, but rounded to JavaScript numbers, as `device` and `inode` of an input are. */
   readonly looseIds: ReadonlySet<string>;
   /**
-   * Whether writing harms no input, because the output is an open descriptor of something other than a file with
+   * Whether writing can harm no input. This is so if the output is an open descriptor, and not that of a file that has
    * content.
    */
   readonly isHarmless: boolean;
@@ -67,8 +67,8 @@ export class WrittenPlaces {
   private readonly places: readonly Place[];
   private readonly directories: readonly Place[];
   /**
-   * For each folder of an input looked up so far, the output directory that it is or is in. Most inputs share a few
-   * folders.
+   * For each folder of an input that was looked up, the output directory that contains it or is it; undefined if there
+   * is none. Most inputs share a few folders, so few are looked up.
    */
   private readonly directoriesOfFolders = new Map<string, Place | undefined>();
 

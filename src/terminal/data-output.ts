@@ -235,7 +235,7 @@ function isRegularFile(fd: number): boolean {
 /**
  * Checks that a directory and files can be written, and locks them until the end of the run. If another run holds a
  * lock, waits for the end of that run with `--wait`, and otherwise throws a UserError. In `paths`, `undefined` and `-`
- * are stdout, which needs no lock. If there is nothing else, `--wait` is refused.
+ * are stdout, which needs no lock. If nothing needs a lock, `--wait` is refused.
  */
 export async function lockOutputs(
   output: Output,

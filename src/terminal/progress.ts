@@ -182,8 +182,8 @@ function stageLine(progress: StageProgress, elapsedSeconds: number, how: string,
 }
 
 /**
- * The parts that a narrow terminal leaves out, in this order. The share stays, because it says the same as the amount
- * and the bar.
+ * The parts that a narrow terminal leaves out, in this order. The share is never left out, because it can stand for the
+ * amount and the bar.
  */
 const droppedFirst = ["amount", "memory", "words", "bar", "rate", "left", "stage"] as const;
 /**

@@ -45,7 +45,7 @@ export async function open(
   return { ...parts, specialTokensAsText };
 }
 
-/** Warns about settings of tokenizers that are not applied, once for all tokenizers with the same setting. */
+/** Warns about settings that are not applied. Tokenizers with the same setting get one warning together. */
 export function warnOf(
   tokenizers: readonly { readonly name: string; readonly parts: TokenizerParts }[],
   output: Pick<Output, "tell">,

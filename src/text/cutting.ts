@@ -25,7 +25,7 @@ export type AddedToken = {
   readonly lstrip: boolean;
   /** Whether it also consumes the whitespace after it. */
   readonly rstrip: boolean;
-  /** Whether it counts only where no word character is next to it. */
+  /** Whether it is found only where no word character is next to it. */
   readonly singleWord: boolean;
 };
 
@@ -45,7 +45,7 @@ export type Cutting = {
   readonly addsPrefixSpace: boolean;
   /** Which sections get a space if `addsPrefixSpace` is set; by default, all that do not begin with a space. */
   readonly prefixRule?: PrefixRule;
-  /** Whether each line gets a space, as a section does. */
+  /** Whether a space is also put before each line of a section, by the same rule. */
   readonly isLinewise?: boolean;
   readonly addedTokens: readonly AddedToken[];
   /** Whether special tokens in the text stay text. By default they are found. */
@@ -130,8 +130,8 @@ export const describe = (cutting: Cutting): Uint8Array<ArrayBuffer> =>
 
 /**
  * Whether the bytes of a text alone tell where it can be cut into ranges. They do not if a normalization or a prefix
- * space changes the text, or if some added tokens depend on their neighbours, are found in a second search, or are
- * found although special tokens stay text.
+ * space changes the text. They do not either if an added token depends on its neighbours, is found in a second search,
+ * or is found although special tokens stay text.
  */
 export function canBeCut(cutting: Cutting): boolean {
   const { addedTokens } = cutting;

@@ -121,8 +121,8 @@ export class Pretokens {
   }
 
   /**
-   * Takes a part of the text. Returns false if the slice of work ended first; then call `take` again with the same
-   * part.
+   * Takes a part of the text, in slices of work so that signals are handled. Returns false if the slice ended before
+   * the part did; then call `take` again with the same part.
    */
   take({ end, sureEnd, stop, limit, endsText }: TextPart): boolean {
     const { scan } = this;

@@ -65,8 +65,8 @@ export class TextChain {
   }
 
   /**
-   * Sets, for the following texts, whether special tokens stay text, and whether the taker hears of changes. With
-   * `continues`, the next text is the rest of a text from a safe cut on.
+   * Sets, for the following texts, whether special tokens stay text, and whether the taker receives the changes of
+   * normalization. With `continues`, the next text is the rest of a text from a safe cut on.
    */
   open(specialTokensAsText: boolean, notesChanges = false, continues = false): void {
     const opened = Number(specialTokensAsText) | (2 * Number(notesChanges));
@@ -83,7 +83,9 @@ export class TextChain {
     return this.sections;
   }
 
-  /** The number of bytes not taken yet: of pushed text, or, where that is normalized already, of its normal form. */
+  /**
+   * The number of bytes that were pushed but not taken yet. Text that is already normalized counts in its normal form.
+   */
   get pendingBytes(): number {
     return this.window.pendingBytes + (this.sections?.pendingBytes ?? 0);
   }

@@ -4,7 +4,9 @@ export type TextPart = {
   readonly end: number;
   /** Tokens that begin before this position are final: more text cannot make them longer. */
   readonly sureEnd: number;
-  /** The end of the text to take after the last token. */
+  /**
+   * The position up to which text is taken. If the last token that is found ends later, text is taken up to its end.
+   */
   readonly stop: number;
   /** Bytes before this position may be read. It is at least `stop` + `lookaheadBytes`, or is the text's end. */
   readonly limit: number;

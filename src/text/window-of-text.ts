@@ -13,8 +13,9 @@ export type CutWindow = {
 };
 
 /**
- * Makes a window of `text`, which is a whole text or a part of one. `startsText`: nothing precedes `text` in the whole.
- * Returns undefined if memory runs out. If the kernel was in the middle of another text, that text is lost.
+ * Makes a window of `text`, which is a whole text or a part of one. `startsText` says whether the whole text begins
+ * with `text`. Returns undefined if memory runs out. If the kernel was in the middle of another text, that text is
+ * lost.
  */
 export function makeWindow(
   kernel: kernels.TextKernel,

@@ -67,7 +67,7 @@ const chatml: ChatTemplate = {
   pad: "<|endoftext|>",
 };
 
-/** The templates of Gemma 1 to 3 have no tools either. */
+/** The templates of Gemma 1 to 3 do not support tools, so this one refuses them, too. */
 const gemma: ChatTemplate = {
   template: [
     "{%- if tools -%}{{ raise_exception('the chat template gemma has no tools') }}{%- endif -%}",

@@ -209,8 +209,8 @@ export class WordMerger {
   }
 
   /**
-   * Returns the ids of a pretoken or, if the model has no whole tokens, of a part of one. The next call overwrites
-   * them.
+   * Returns the ids of a pretoken or of a part of one. A part is allowed only if the model has no `wholeTokens`, which
+   * only complete pretokens become. The next call overwrites them.
    */
   merge(bytes: Uint8Array): Int32Array {
     this.kernel.reserveText(bytes.length).bytes.set(bytes);
@@ -241,7 +241,7 @@ export class WordMerger {
 
 export type Ids = Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
 
-/** A buffer that gathers ids in ids[0 .. count). An id takes 16 bits if the vocabulary is narrow, otherwise 32. */
+/** A buffer that gathers ids in ids[0 .. count). An id takes 16 bits if all ids of the tokenizer fit, otherwise 32. */
 export class IdBuffer {
   ids: Ids;
   count = 0;

@@ -20,8 +20,9 @@ export type EncodingModel = {
   /** Every id of the model is less than this number. */
   readonly idLimit: number;
   /**
-   * Whether `byteIds` has no id for some byte. Encoding drops such a byte, and its neighbours become adjacent.
-   * Exception: a byte of a character that merging begins with, or that becomes the unknown token (`beginning`).
+   * Whether `byteIds` has no id for some byte. Encoding drops such a byte, and its neighbours become adjacent. But if
+   * merging begins with characters (`beginning`), a byte is not dropped if its character has a token or becomes the
+   * unknown token.
    */
   readonly dropsBytes: boolean;
   /**

@@ -43,8 +43,8 @@ export class KernelArrays {
 
 /**
  * Lends the memory of the arrays to another kernel, cleared and with at least `byteCount` bytes, until the next call of
- * `KernelArrays.put`. The arrays are lost. Their own kernel loses nothing else, because it keeps no other data there. A
- * new memory would make the engine collect garbage, because it counts memories.
+ * `KernelArrays.put`. The arrays are lost. Their own kernel loses nothing else, because it keeps no other data there.
+ * With a new memory instead, the JavaScript engine would collect garbage, because the engine counts memories.
  */
 export function lendMemory(byteCount: number): WebAssembly.Memory {
   kernel ??= kernels.create();

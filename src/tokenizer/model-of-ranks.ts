@@ -7,8 +7,9 @@ import { noMemoryForTokenizer } from "./no-memory.ts";
 import { refuse } from "./tokenizer-parts.ts";
 
 /**
- * Builds the model of a rank file. If the other tokens merge a token's bytes into two parts, these are the halves of
- * its merge. If more parts remain, no merge makes the token, and it only matches whole pretokens.
+ * Builds the model of a rank file, which lists tokens with their ranks and has no merges. A token's merge is found by
+ * merging its bytes with the other tokens. If two tokens remain, these are the halves of its merge. If more remain, no
+ * merge makes the token, and it only matches whole pretokens.
  */
 export const of = (tokens: PackedTokens, path: string): EncodingModel => runToEnd(make(tokens, path));
 

@@ -63,7 +63,7 @@ export type Like = {
   readonly model: AskedModelSettings;
   /**
    * The tokenizer.json without vocabulary, merges and added tokens; for a SentencePiece model, that of a tokenizer.json
-   * that gives the same ids. null for other formats and for names.
+   * that gives the same ids. null for a tokenizer in another format, and for one that is given by a name.
    */
   readonly root: json.JsonObject | null;
   /** The tokenizer_config.json, with the roles of an older special_tokens_map.json; null if both are missing. */

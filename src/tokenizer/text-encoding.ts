@@ -162,8 +162,8 @@ export class TextEncoding extends TextChain {
 }
 
 /**
- * How many code units or bytes a step of `pushUntil` takes for each id still missing, and the fewest that it takes
- * before the end of the text.
+ * How many code units or bytes a step of `pushUntil` takes for each id still missing, and the least that it takes. Only
+ * the last step of a text may take less.
  */
 const bytesOfId = 4;
 const stepBytesLeast = scaled(64, 4);

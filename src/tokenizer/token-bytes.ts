@@ -11,8 +11,8 @@ import * as tokenTables from "./token-table.ts";
  *   lengths   Uint32Array  tokenCount    bytes of each token
  *   starts    Int32Array   tokenCount    offset of its bytes in `kept`, or `notKept`
  *   kept      Uint8Array   keptCount     the kept tokens' bytes, end to end
- *   left      Int32Array   mergeCount    the halves that merge k put together, read if it is not kept
- *   right     Int32Array   mergeCount
+ *   left      Int32Array   mergeCount    left half of merge k, read if the new token is not kept
+ *   right     Int32Array   mergeCount    right half of merge k
  *
  * The merges "t h" and "th e" give lengths = [1 × 256, 2, 3], starts = [0 .. 255, 256, 258], kept = 0 .. 255, "th",
  * "the".

@@ -56,7 +56,10 @@ export class TokenDecoder {
   private readonly memory: WebAssembly.Memory;
   private ids = new Uint32Array(0);
   private output = new Uint8Array(0);
-  /** Counts the ids of a part, for the kernel that cuts a text into parts with few enough ids (src/kernel/env.ts). */
+  /**
+   * Counts the ids of a part of a text. The kernel calls this to cut the text into parts with few enough ids
+   * (src/kernel/env.ts).
+   */
   countIds: kernels.CountIds = () => 0;
 
   /**

@@ -13,13 +13,13 @@ export function byId(parts: TokenizerParts): string[] {
     const bytes = tokenTables.bytesOf(tokens, id);
     return rawIds?.has(id) ? Buffer.from(bytes).toString() : byteCharacters.encode(bytes);
   });
-  // If a learned token shares the id, its key stays, because decoding gives the learned token.
+  // If a learned token has the same id, the key remains that of the learned token, because the id decodes to it.
   for (const { id, content } of allAddedTokens(parts))
     if (Buffer.from(tokenTables.bytesOf(tokens, id)).toString() === content) keys[id] = content;
   return keys;
 }
 
-/** Returns a map from keys to ids. It includes added tokens that share an id. */
+/** Returns a map from keys to ids. It includes added tokens that share their id with another token. */
 export function idsOf(parts: TokenizerParts): Map<string, number> {
   const ids = new Map(byId(parts).map((key, id) => [key, id]));
   ids.delete("");

@@ -59,7 +59,10 @@ export type SpecialTokenOption = { readonly text: string; readonly id: number | 
 export type LoadOptions = {
   readonly pattern?: compiledPatterns.ResolvedPattern | undefined;
   readonly specialTokens?: readonly SpecialTokenOption[];
-  /** `base`: to be extended; then `specialTokens` cannot be given. `like`: for `--like`, without any of these options. */
+  /**
+   * What the tokenizer is loaded for. With `base`, it will be extended, and `specialTokens` must be left out. With
+   * `like`, its settings are taken (`--like`), and all other options must be left out.
+   */
   readonly use?: "base" | "like";
   /** Whether the tokenizer was trained to put bos before every text. */
   readonly asksForBos?: () => boolean;

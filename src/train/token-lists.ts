@@ -79,7 +79,7 @@ export function takeSpecialTokens(
     const listed = isFile ? readSpecialTokens(value, takesIds, warn) : [{ token: value, place: typedPlace }];
     for (const { token, place } of listed) {
       const before = taken.get(token);
-      // If both tokens were typed, the command itself reports that.
+      // If both tokens were typed, the command itself reports that a token is given twice.
       if (before !== undefined && (isFile || before !== place)) {
         throw usageError(
           phrase`${place}: special token "${token}" is given twice`,

@@ -286,7 +286,7 @@ export function timesText(
  * the short form.
  */
 const toldMs = 1000;
-/** On a smaller corpus, startup takes most of the time, so a speed would mean nothing. */
+/** With fewer bytes of text, startup takes most of the time, so a speed would mean nothing. */
 const ratedBytes = 1e6;
 
 const mergingText = ({ mergeMs }: trainingRecords.TrainingRecord["timings"], mergeCount: number) =>
@@ -302,8 +302,8 @@ function specialsText(tokens: learning.Extended["extensions"][number]["specialTo
 }
 
 /**
- * Describes where documents end besides the ends of inputs and records, and which added tokens of the base were read as
- * text.
+ * Describes where documents end, apart from the ends of inputs and records. Also says which added tokens of the base
+ * were read as text.
  */
 function documentsText({
   specialTokens,

@@ -64,8 +64,9 @@ export function selectFiles(
 }
 
 /**
- * @internal Whether a tokenizer that is loaded from files in these formats finds special tokens. If there are several
- * formats, the first that can be read is loaded.
+ * @internal Whether the tokenizer still finds special tokens in a text after it is saved in these formats and loaded
+ * again. If there are several formats, the first one in `formats` that can be read is loaded. Without names, returns
+ * true.
  */
 export function findsSpecialTokens(
   formats: LoadedFormats,

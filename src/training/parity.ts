@@ -6,7 +6,10 @@ import { asOption, phrase, usageError } from "#runtime";
 
 type AskedParity = Pick<RequestedTraining, "languageRatio" | "languageWindow" | "globalMerges">;
 
-/** Limits for ratios. With far more extreme ones, HF's quotients become infinite, and its training never ends. */
+/**
+ * Limits for the ratios of languages. With far more extreme ratios, quotients that HF's trainer computes become
+ * infinite, and it never ends.
+ */
 const [ratioMin, ratioMax] = [0.001, 1000];
 const countMax = 2 ** 31;
 

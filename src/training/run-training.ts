@@ -241,8 +241,8 @@ async function trainOpened(
     },
   };
   const trained = await train(training, run, host.report);
-  // An extension also depends on the base's files, which the recorded sources would lack. So none are recorded, and an
-  // extension never counts as up to date.
+  // An extension also depends on the base's files, which the recorded sources would lack. So the sources of an
+  // extension are not recorded, and it never counts as up to date.
   if (training.base === null) former?.recordSources();
   cached?.shrink();
   warn(warningsOfEnd(training, trained, finished!.written));

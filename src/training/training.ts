@@ -113,7 +113,8 @@ export function settleCutting(asked: AskedCutting, { like, made }: ResolvedSourc
     );
   }
   const stated = like === undefined ? made : undefined;
-  // Superwords aside, only HF's trainer reads line by line.
+  // No trainer but HF's reads line by line, apart from superwords. So word counts that were made line by line are for
+  // it.
   const compat = asked.compat ?? like?.compat ?? (stated?.isLinewise ? "huggingface" : "cs336");
   const typed = asked.specialTokens ?? stated?.specialTokens ?? [];
   const pattern = asked.pattern ?? like?.patternSources ?? stated?.patterns ?? "gpt2";
@@ -580,7 +581,7 @@ function checkForExport(pattern: compiledPatterns.ResolvedPattern): void {
 
 /**
  * Throws a usage error for a pattern with which rustbpe would not work. If the pattern was not typed, a file states it,
- * so the hint does not suggest to change it.
+ * so the hint does not suggest changing it.
  */
 function checkForRustbpe(pattern: compiledPatterns.ResolvedPattern, isTyped: boolean): void {
   const { sources } = pattern;

@@ -157,7 +157,7 @@ export async function publishFiles(
 ): Promise<stagedDirectory.FormerResults> {
   return stagedFile.use(stagedDirectory.stageDirectory(path), guard, async (staged) => {
     for (const file of files) {
-      // Files are written in slices, because they can be long.
+      // A file can be long, so this yields to the event loop after each of its chunks.
       for (const _ of staged.writeInSteps(file.name, file.chunks())) await yieldToEventLoop();
     }
     for (const directory of withImages) {
@@ -230,8 +230,8 @@ function cardOf({ training, trained, corpus }: Result, vocabulary: Vocabulary): 
 }
 
 /**
- * Returns all settings except those that have a field of their own in a record, so that a new setting is always
- * recorded.
+ * Returns all settings except those that have a field of their own in a record. So a new setting is recorded even if it
+ * is not listed here.
  */
 export function otherSettings({
   base,
@@ -367,7 +367,7 @@ type Derivation = Pick<Run, "command" | "arguments" | "startMs"> & {
 
 /**
  * Makes the record of a derived tokenizer. Its options are those of the original's training record, if there is one,
- * changed by `options`. They always state the pattern, the normalization, and that nothing fills the size.
+ * changed by `options`. They always state the pattern and the normalization, and that there are no reserved tokens.
  */
 export function makeDerivedRecord(
   { basePath, parts, ...run }: Derivation,

@@ -133,7 +133,7 @@ export const statisticsCheck: schema.Check<RangeStatistics> = schema.object({
   documentCount: schema.wholeNumber(),
   invalidByteCount: schema.wholeNumber(),
   firstInvalidByte: schema.wholeNumber(-1),
-  // Older entries have none.
+  // Entries that older versions wrote have no checksum.
   crc32: schema.optional(schema.wholeNumber(0, 2 ** 32 - 1)),
 });
 
@@ -370,7 +370,8 @@ export function readResult(cache: CacheDirectory, place: string): Result | undef
   try {
     if (content.slice(0, Math.max(0, lineEnd)) !== checksumOf(json)) throw new DamagedFile(name);
     parseChecked(name, json, resultFields);
-    // Parses the text again, to keep the order of fields: results are compared as text.
+    // The text is parsed again, because results are compared as text, and the checked object may have its fields in
+    // another order.
     return JSON.parse(json) as Result;
   } catch (error) {
     if (!(error instanceof DamagedFile)) throw error;

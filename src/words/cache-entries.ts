@@ -19,7 +19,8 @@ import type { WordTable } from "./word-table.ts";
  *   checksum   8             xxHash64 of `about`
  *   magic      4             "bpee"
  *
- * The statistics come last because words are written while their input is counted.
+ * Words are written while their input is counted, and the statistics are known only at its end. So the statistics come
+ * last.
  */
 type About = schema.Checked<typeof aboutFields>;
 const aboutFields = schema.object({
@@ -252,7 +253,8 @@ function fill(path: string, fd: number, into: Uint8Array, offsetByte: number): U
 }
 
 /**
- * How many entries are added in one pass. There is a limit, because each entry is an open file with a frame in memory.
+ * How many entries are added in one pass. There is a limit, because each entry is an open file, with one of its frames
+ * (counts-format.ts) in memory.
  */
 const entriesAtOnce = scaled(64, 1);
 

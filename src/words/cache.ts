@@ -282,7 +282,8 @@ export class Cache {
       const { path } = this.inputs[inputIndex]!;
       if (stateOf(path, this.settings.nowMs()).key !== known.state.key) return false;
       if (known.state.isSettled) return true;
-      // The file was written just before the run, so a later write may have given it the same timestamp.
+      // The file was written just before the run, so a later write may have given it the same timestamp. Hashing it
+      // again shows whether it has changed.
       const { sha256 } = known;
       for (const _ of this.hash(inputIndex, known)) yield;
       return known.sha256 === sha256;

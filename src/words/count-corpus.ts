@@ -41,8 +41,9 @@ export type CountOptions = {
   /** Indices of inputs to count separately: in sorted runs of their own, and also in memory if they fit. */
   readonly countedPerInput?: ReadonlySet<number> | undefined;
   /**
-   * With at least this many words, each thread adds up a slice: the words of all threads whose hashes are in its share.
-   * This is done only if memory suffices. If left out, words are never added up in slices.
+   * With at least this many words, the threads add up their words together. Each thread adds up one *slice*: the words
+   * of all threads whose hashes are in one of several equal ranges. This is done only if memory suffices. If left out,
+   * words are never added up in slices.
    */
   readonly slicedWordsLeast?: number | undefined;
   /** Awaited between steps of work; may throw to end the run. The default yields to the event loop. */

@@ -14,11 +14,14 @@ import type * as wordTables from "./word-table.ts";
 import type { WordTable } from "./word-table.ts";
 
 export type CorpusOptions = Pick<CountOptions, "inputs" | "ranges" | "cutting" | "workerCount"> & {
-  /** Returns the number of threads for a part of the corpus; the default is `workerCount`. */
+  /**
+   * With a cache: returns the number of threads for the inputs that the cache lacks, which have `textBytes` bytes of
+   * text. If left out, it is `workerCount`.
+   */
   readonly workerCountFor?: (textBytes: number) => number;
   /** Word counts from files or from the caller, to be added to those of the inputs. */
   readonly countsFiles?: AddedCounts | undefined;
-  /** Awaited between slices of work; may throw to end the run. The default yields to the event loop. */
+  /** Awaited between steps of work; may throw to end the run. The default yields to the event loop. */
   readonly rest?: (() => Promise<void>) | undefined;
   /** The memory that may be used; all memory of the machine if left out. */
   readonly memory?: CountMemory | undefined;
@@ -52,7 +55,10 @@ export type CountedWords = {
  */
 export type CheckSize = (size: wordTables.Size) => void;
 
-/** With a cache, `keepRest` stores the new words in it. Call it once the result is written. */
+/**
+ * With a cache, `keepRest` stores in it what counting has not stored yet: words that are only in memory, and the sum of
+ * all words. Call it once the result is written.
+ */
 export type KeepRest = { readonly keepRest?: () => Promise<void> };
 
 /** Counts the corpus and adds the counts files, without the cache. */
@@ -66,13 +72,16 @@ export async function countWithoutCache(
   return { words, pretokenCount: sumOf(words.counts), statistics, runs };
 }
 
-/** With fewer cores, adding up in slices gains no time, and costs processor time. */
+/**
+ * The threads may add up the words together, each thread a slice of them (`CountOptions.slicedWordsLeast`). With fewer
+ * cores than this, slices gain no time, and cost processor time.
+ */
 const slicingCores = scaled(8, 1);
 /** One thread adds up fewer words than this in some 50 ms, and is half done before other threads have started. */
 const slicedWordsLeast = scaled(1e6, 2);
 /**
- * A slice needs some 0.8 MB in each thread. Preparing this memory takes a twentieth of the time to count this many
- * words.
+ * The number of words per thread from which slices are worth their memory. Each thread needs some 0.8 MB for its slice.
+ * Preparing that memory takes a twentieth of the time in which a thread counts 50,000 words.
  */
 const slicedWordsPerThread = scaled(50_000, 1);
 

@@ -356,12 +356,12 @@ export class WordCounter {
   }
 
   /**
-   * Adds those words of another counter's table that are in this counter's slice. They are in one run of the table's
-   * slots, which is copied to the text's region in portions.
+   * Adds those words of another counter's table that are in this counter's slice. Their slots are a range of the table,
+   * because slots are in the order of hashes. The range is copied to the text's region in portions.
    *
    * Tables of one corpus share most keys, and growing a table costs more than adding to it. So the number of new keys
    * is estimated from the first portion, and this table grows for as many. The first portion is a fair sample, because
-   * slots are in the order of hashes, which are as good as random.
+   * hashes are as good as random.
    *
    * This table must grow before anything is added: keys arrive in the order of their hashes, and would cluster at the
    * front of a table that is too small.
@@ -392,8 +392,8 @@ export class WordCounter {
       addedSlots = 0;
       yield;
     }
-    // A key that found no free slot in the run is stored after the run, before the next free slot. So the slots after
-    // the run are read up to a free one. Slots are circular: the first one follows the last one.
+    // A key that found no free slot in the range is stored after the range, before the next free slot. So the slots
+    // after the range are read up to a free one. Slots are circular: the first one follows the last one.
     let left = slotCount - (end - first);
     for (let at = end % slotCount; left > 0; ) {
       const some = Math.min(tailSlots, slotCount - at, left);
@@ -412,7 +412,7 @@ export class WordCounter {
       this.text(someBytes).bytes.set(new Uint8Array(buffer, address + done, someBytes));
       const addedBytes = exports.addRecords(someBytes);
       if (addedBytes < 0) throw noRoomForWordsError();
-      // Not even one record fits into the portion.
+      // If not even one record fits into the portion, the next portion is larger.
       if (addedBytes === 0) portionBytes *= 2;
       done += addedBytes;
       yield;
@@ -480,7 +480,10 @@ const sumOf = (all: readonly PackedTables[], of: (tables: PackedTables) => numbe
 const portionCount = scaled(64, 3);
 /** The minimum size of a portion. Each portion creates some objects for the garbage collector. */
 const leastPortionSlots = scaled(256, 3);
-/** The number of slots that are read at a time after a run. It is small, because the next free slot is near. */
+/**
+ * After a slice's range of slots, this many slots are read at a time, up to a free one. It is few, because the next
+ * free slot is near.
+ */
 const tailSlots = scaled(64, 2);
 const mostPortionSlots = scaled(1 << 16, 8);
 /** The number of slots that are processed between two yields. */

@@ -85,7 +85,7 @@ describe("other people's files", () => {
 
   test("an expression that has a name may be typed out", () => {
     const ranks = converted(alone("tokenizer.json", JSON.stringify(json)), "--format", "tiktoken");
-    // The file is alone, without its record, which contains the pattern.
+    // The file is copied without the record next to it, because that would state the pattern.
     const path = alone("typed.tiktoken", read(ranks, "tokenizer.tiktoken"));
     const names = readdirSync(converted(path, "--pattern", patterns.cl100k.sources[0]!));
     expect(names).toContain("tokenizer.json");

@@ -71,8 +71,8 @@ test("parts that could not be joined are refused before they are encoded", () =>
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(message)]);
     expect(existsSync(join(home, "shuffled.json"))).toBe(false);
   }
-  // Plain ids are written in the order of the lines, whatever it is. A part accepts only lines that are consecutive in
-  // the plan.
+  // A file of plain ids, such as .npy, has the ids in the order of the lines, whatever it is. With the format `part`,
+  // the lines must be consecutive in the plan.
   put(home, "shuffled.jsonl", [second, first].join("\n"));
   expect(run("encode", "--ranges", "shuffled.jsonl", ...part.slice(0, 4), "-o", "s.npy").code).toBe(0);
   put(home, "shuffled.jsonl", [second, third].join("\n"));
@@ -188,7 +188,7 @@ test("shards are decoded only by the tokenizer that encoded them, whether specia
 test("a tokenizer that another thread loads also encodes shards", () => {
   const path = join(import.meta.dir, "../../node_modules/tiktoken/encoders/r50k_base.json");
   const { bpe_ranks } = JSON.parse(readFileSync(path, "utf8")) as { bpe_ranks: string };
-  // A line is a mark, the first rank, and tokens.
+  // A line of `bpe_ranks` is a mark, the rank of the first token, and tokens with consecutive ranks.
   const ranks = bpe_ranks.split("\n").flatMap((line) => {
     const [, first, ...tokens] = line.split(" ");
     return tokens.map((token, i) => `${token} ${Number(first) + i}\n`);

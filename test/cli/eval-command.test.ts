@@ -63,7 +63,7 @@ describe("bpe eval", () => {
       "parity, costliest text",
     ]);
     expect(headsOf("--numbers").length).toBe(1 + 6);
-    // Naming a measure of numbers turns on measuring them.
+    // A measure of numbers turns on the measuring of numbers, as `--numbers` does.
     expect(headsOf("--measure", "digit_alignment")).toEqual(["digit alignment"]);
   });
 

@@ -49,7 +49,7 @@ describe("the page of an option", () => {
     ])
       expect(bpe(args)).toEqual({ code: 0, stdout: text, stderr: "" });
     expect(bpe(["help", "train", "-n"]).stdout).toContain("\n  -n, --vocab-size N\n");
-    // A topic after --help, and an option whose page is not requested.
+    // After --help, a topic selects its page. An option does not: the command's own page is shown.
     expect(bpe(["train", "--help", "output"]).stdout).toBe(topicHelp(train, "output", page(80)));
     expect(bpe(["train", "--help", "--like", "x"]).stdout).toBe(commandHelp(train, page(80)));
     expect(bpe(["help", "train", "--liek"])).toMatchObject({

@@ -133,7 +133,7 @@ describe("--memory-limit", () => {
       const out = `tight-${workers}`;
       const least = leastOf(run([...args, "-o", out, "-w", workers, "--memory-limit", "20MB"]).stderr)!;
       const { code, stderr } = run([...args, "-o", out, "-w", workers, "--memory-limit", least]);
-      // Counting fits. If merging needs more, the error says how much.
+      // The limit suffices for counting. If merging needs more, the error says how much.
       if (code === 1) {
         expect(stderr).toMatch(/training needs about \d+ MB of memory; the limit is/);
         const more = `${/needs about (\d+) MB/.exec(stderr)![1]}MB`;

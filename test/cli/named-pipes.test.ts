@@ -71,7 +71,7 @@ test("ids go into a pipe without a header; .npy, whose header is written last, i
       stderr: `bpe: error: "${npy}" cannot be written: it is not a regular file\nhint: name a regular file; a pipe must have a name that ends in .bin, because a pipe can take only raw ids\n`,
     });
   }
-  // llmc has the ending .bin, and a header.
+  // A file in the format llmc ends in .bin, too, but it has a header, which is completed last.
   expect(bpe(["encode", text, "--tokenizer", tokenizer, "--ids-format", "llmc", "-o", out])).toMatchObject({
     code: 1,
     stdout: "",
