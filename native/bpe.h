@@ -94,9 +94,9 @@ BPE_API size_t bpe_session_size(const bpe_session *);
 BPE_API const char *bpe_session_text(const bpe_session *);
 /* Copies the ids from index `first` on. */
 BPE_API const char *bpe_session_ids(const bpe_session *, size_t first, bpe_ids *ids);
-/* To count the ids of many intervals of a text, open one session with the text. For each interval, fork the session,
- * and in the fork delete what follows the interval, then what precedes it. For a single interval, bpe_count on its
- * bytes is cheaper. */
+/* To count the ids of many intervals of a text, open one session with the text. For each interval, fork the session. In
+ * the fork, delete first the text after the interval, then the text before it. For a single interval, bpe_count on the
+ * bytes of the interval is cheaper. */
 
 /* Counts the ids of a text. If there are more than `limit`, stops early and sets `*count` to limit + 1. */
 BPE_API const char *bpe_count(bpe_tokenizer *, const char *text, size_t size, int flags, size_t limit, size_t *count);
@@ -109,7 +109,8 @@ BPE_API const char *bpe_decode(bpe_tokenizer *, const uint32_t *ids, size_t coun
  * first difference, or to SIZE_MAX if there is none. */
 BPE_API const char *bpe_first_noncanonical(bpe_tokenizer *, const uint32_t *ids, size_t count, int flags, size_t *index);
 
-/* In place of the given ids [start, end), encoding gives the canonical ids [canonical_start, canonical_end). */
+/* A difference that bpe_recode found: the given ids [start, end), and the canonical ids [canonical_start,
+ * canonical_end) that encoding gives in their place. */
 typedef struct {
   size_t start, end, canonical_start, canonical_end;
 } bpe_span;
@@ -119,10 +120,10 @@ typedef struct {
   size_t count;
 } bpe_spans;
 
-/* Finds the canonical ids and, in order, the shortest spans of ids that differ but have the same bytes. Only the last
- * span may have different bytes, if decoding drops spaces at the start of the text. If the canonical ids decode to
- * another text, for example because encoding normalizes it, there is one span, from the first difference to the
- * last. */
+/* Finds the canonical ids and, in order, the shortest spans in which they differ from the given ids but have the same
+ * bytes. If decoding drops spaces at the start of the text, the last span may also have different bytes. If the
+ * canonical ids decode to another text, for example because encoding normalizes it, there is one span, from the first
+ * difference to the last. */
 BPE_API const char *bpe_recode(bpe_tokenizer *, const uint32_t *ids, size_t count, int flags, bpe_ids *canonical, bpe_spans *spans);
 
 /* One more than the largest id. */

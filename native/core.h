@@ -234,7 +234,8 @@ BPE_HIDDEN const char *count_part(void *encoding, uint32_t start, uint32_t end, 
 
 /* ---- canonical.c: where ids differ from those that encoding their text gives (src/kernel/text/recode.ts) ---- */
 
-/* In place of the given ids [start, end), encoding gives the canonical ids [canonical_start, canonical_end). */
+/* A difference: the given ids [start, end), and the canonical ids [canonical_start, canonical_end) that encoding gives
+ * in their place. */
 typedef struct {
   uint32_t start, end, canonical_start, canonical_end;
 } RecodedSpan;
@@ -248,7 +249,7 @@ typedef struct {
 } Recoding;
 
 /* Fills in `spans`. If the given and the canonical ids spell the same text (`is_same_text`), the spans are the shortest
- * ones that differ in ids but not in bytes; only the last may differ in bytes, too (recode.ts). */
+ * ones in which the ids differ but the bytes do not. Only in the last span, the bytes may differ, too (recode.ts). */
 BPE_HIDDEN const char *find_recoded_spans(Instance *, const Image *, Recoding *);
 
 /* ---- session.c: texts that grow and are edited ---- */

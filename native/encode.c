@@ -49,8 +49,8 @@ static size_t next_part(const Encoding *encoding, size_t size) {
 
 static bool has_enough(const Encoding *encoding) { return encoding->out->size / encoding->image->id_bytes > encoding->id_limit; }
 
-/* If the number of ids is limited, encodes the text whose tokens no further text can change, because its ids may
- * reach the limit. */
+/* If the number of ids is limited, encodes the text whose tokens no further text can change. Encoding can stop if the
+ * ids of that text already exceed the limit. */
 static const char *settle(Encoding *encoding, Section *section) { return encoding->id_limit == SIZE_MAX ? NULL : section_settle(section); }
 
 /* Passes the text to the kernel unchanged. */
@@ -83,8 +83,8 @@ static const char *take_event(Encoding *encoding, Section *section, bool *is_ope
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
-/* Sets `*part` to the number of bytes that the text module gets next, at most up to the end of the segment. At the
- * end of a segment, begins the next one first. */
+/* Sets `*part` to the number of bytes that the text module gets next, at most up to the end of the segment. If the text
+ * so far ends with a segment, first begins the next segment. */
 static const char *next_section_part(Encoding *encoding, const Segment **segment, size_t *part) {
   size_t at = encoding->read_size, end = encoding->size;
   const char *error = NULL;

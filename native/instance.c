@@ -72,8 +72,8 @@ static bool make_accessible(void *start, uint64_t size) {
 #endif
 }
 
-/* Reserves the 4 GB of addresses that a kernel can use. If address space is limited, reserves at most a quarter of
- * what is available, because other instances need the rest, but at least 64 MB. */
+/* Reserves the 4 GB of addresses that a kernel can use. If 4 GB cannot be reserved, reserves at most a quarter of
+ * the addresses that are available, because other instances need the rest; but always at least 64 MB. */
 wasm_rt_memory_t *memory_new(void) {
   uint64_t limit = SPACE;
   char *start = reserve(PAGE + limit);
@@ -327,8 +327,8 @@ void advise_huge(uint8_t *start, size_t size) {
 #endif
 }
 
-/* Counts the bytes that are not ASCII. Sums of one byte let compilers add sixteen bytes at a time, so a part has 240
- * bytes, which cannot overflow such a sum. */
+/* Counts the bytes that are not ASCII. The text is counted in parts of at most 240 bytes, so that the sum of a part
+ * fits into one byte. Compilers can add sixteen such sums at a time. */
 static size_t count_beyond_ascii(const uint8_t *text, size_t size) {
   size_t count = 0;
   while (size > 0) {

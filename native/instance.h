@@ -24,7 +24,7 @@ struct Instance {
   uint32_t text;           /* address of the kernel's memory for text */
   uint32_t capacity;       /* size of that memory in bytes */
   size_t pushed;           /* bytes of text so far; HUGE_AFTER or more once huge pages were requested */
-  size_t beyond_ascii;     /* bytes that are not ASCII in the current BLOCK of text (instance.c); many bring huge pages forward */
+  size_t beyond_ascii;     /* bytes that are not ASCII in the current BLOCK of text (instance.c); if many, huge pages are requested earlier */
 };
 
 /* Sets up `tokens`, and copies the bytes of all tokens into its memory. Does nothing if that was done before. */

@@ -16,7 +16,7 @@ typedef struct {
 /* An instance, as a node of the list of idle instances. */
 typedef struct Idle {
   Instance *instance;
-  unsigned lane; /* the lowest number that was free when the instance was made; LANE_MAX if none was */
+  unsigned lane; /* the number of this instance: the lowest that was free when it was made; LANE_MAX if none was */
   struct Idle *next;
 } Idle;
 
@@ -49,7 +49,7 @@ static void free_object(void *self) {
 
 /* ---- Instances ---- */
 
-/* All instances that find lanes 0 to 62 taken share this one. */
+/* The lane of all instances that are made while lanes 0 to 62 are taken. */
 enum { LANE_MAX = 63 };
 
 static void leave_lane(Model *self, unsigned lane) {
@@ -103,7 +103,8 @@ static void release(Model *self, Idle *idle, const char *error) {
 
 /* ---- Encoding ---- */
 
-/* Outside batches, the GIL is kept while a text of up to this many bytes is encoded or edited. */
+/* The size in bytes of the largest text that is encoded or edited without releasing the GIL. Batches always release the
+ * GIL. */
 enum { SHORT_TEXT = SCALED(1 << 14, 8) };
 
 /* Returns the UTF-8 of a str, or the content of a bytes object, which need not be valid UTF-8. For other objects, and
@@ -735,7 +736,7 @@ static PyObject *batch_add(Batch *self, PyObject *args) {
 typedef struct {
   Batch *batch;
   PyThreadState *thread;
-  size_t unasked; /* steps of its poll since it last asked */
+  size_t unasked; /* steps that its poll has counted since the last call of `ask` */
 } Worker;
 
 /* Returns false if the batch is stopped, or a signal handler has raised. */
@@ -813,7 +814,7 @@ static bool place(Batch *self, Py_ssize_t number, Ids *ids) {
     Ids *next = &self->parts[self->placed].ids;
     size_t size = self->array_size + next->size, room = (size_t)PyByteArray_Size(self->array);
     /* The array gets a quarter more than its expected size. Memory that is never written costs nothing, but an array
-     * that grows may move. */
+     * that grows may have to be moved. */
     size_t expected = size / (size_t)(self->placed + 1) * self->expected_parts, more = size < expected ? expected : size;
     more += more / 4;
     if (size > room && PyByteArray_Resize(self->array, (Py_ssize_t)more) < 0) return false;
@@ -1053,7 +1054,8 @@ static PyObject *session_content(SessionObject *self, PyObject *unused) {
   return Py_BuildValue("(NNi)", text, ids, (int)self->model->image.id_bytes);
 }
 
-/* counts() -> the numbers of ids, of ids that no appended text can change, and of bytes that edits have encoded */
+/* counts() -> (the number of ids, the number of leading ids that no appended text can change, the number of bytes that
+ * edits have encoded) */
 static PyObject *session_counts(SessionObject *self, PyObject *unused) {
   (void)unused;
   const Session *session = &self->session;

@@ -27,7 +27,7 @@ _LATER = {
 
 
 def __getattr__(name: str) -> object:
-    """Loads a name on its first use, so that a training starts sooner: it loads the class while the executable works."""
+    """Loads a name on its first use: a training starts sooner, and loads `Tokenizer` while the executable works."""
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module

@@ -60,7 +60,7 @@ def _unknown(function: str, name: str, known: "tuple[str, ...]") -> str:
 
 
 def found(value: object) -> str:
-    """Shows a wrong value in a message, or only its type if the value may be long."""
+    """Shows None, a number, a string or bytes in a message, cut to 60 characters; for any other value, shows its type."""
     if value is None or isinstance(value, (bool, int, float, str, bytes)):
         shown = repr(value)
         return shown if len(shown) <= 60 else f"{shown[:59]}…"
@@ -128,7 +128,7 @@ def refuse_no_list(name: str, value: object, wanted: str) -> None:
 
 
 def refuse_text(name: str, values: object) -> None:
-    """Refuses a string, because Python would iterate its characters, and a list in which an item is not a string."""
+    """Refuses a list in which an item is not a string. Refuses a string itself, because Python would iterate its characters."""
     if isinstance(values, (str, bytes)):
         raise TypeError(f"{name} is a string: give a list, as in {name}=[{values[:40]!r}]")
     for item in values if isinstance(values, (list, tuple)) else ():

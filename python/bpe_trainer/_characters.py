@@ -1,4 +1,4 @@
-"""GPT-2's characters for bytes, in which HF spells tokens. Printable bytes are themselves; the others are numbered from 256."""
+"""GPT-2's characters for bytes, in which HF spells tokens: printable bytes are themselves, the others characters from 256 on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
 _others = [byte for byte in range(256) if byte not in _printable]
 #: A table for `str.translate`: from bytes as Latin-1 to characters.
 character_of = {byte: 256 + i for i, byte in enumerate(_others)}
-#: The table for the way back.
+#: A table for the way back: from characters to bytes as Latin-1.
 byte_of = {character: byte for byte, character in character_of.items()}
 
 

@@ -7,7 +7,7 @@ checkers.
 
 from __future__ import annotations
 
-import _signal  # The module signal also makes enums of its numbers, which takes longer than using them.
+import _signal  # Not the module signal, which also makes enums of these numbers: that takes time.
 import atexit
 import os
 import sys
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class LazyModule:
-    """Loads a module when one of its names is used. For modules that only annotations name, which are rarely evaluated."""
+    """Loads a module when one of its names is used. Used for names in annotations, which are rarely evaluated."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -186,7 +186,7 @@ class _Thread:
             if outcome is not None:
                 raise outcome
         finally:
-            del outcome  # Its traceback has this frame.
+            del outcome  # Otherwise the error and this frame, which its traceback has, would be a cycle.
 
 
 def _without_interrupts(work: Callable[[], object]) -> None:
@@ -217,7 +217,7 @@ def in_thread(work: Callable[[], None]) -> _Thread:
 
 
 def await_end(thread: _Thread) -> None:
-    """Waits until the work has ended, and raises what it raised. If no thread has begun the work, it is not done."""
+    """Waits until the work has ended, and raises what it raised. Work that no thread has begun is never done."""
     if thread.take():
         return
     # On Windows, Ctrl-C does not interrupt a wait, so each wait is short.
@@ -263,7 +263,7 @@ def _end_all() -> None:
 class Home:
     """A temporary directory. It is removed when the object is dropped, but only by the process that created it.
 
-    As a context, it is the path of the directory, which is removed at the end.
+    As a context, it is the path of the directory, which is removed when the context ends.
     """
 
     def __init__(self) -> None:
@@ -294,8 +294,8 @@ def _remove(path: str, owner: int) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
-#: Up to this many characters are passed as arguments. Windows allows the fewest: 32,767 units of UTF-16 for the whole
-#: command line, in which a character takes at most two, even if it is escaped.
+#: The maximum number of characters that are passed as arguments. Of all systems, Windows allows the fewest: 32,767 code
+#: units of UTF-16 for the whole command line. A character takes at most two of them, even if it is escaped.
 _TYPED_CHARACTERS = 1 << 13
 #: The quotes and the space of an argument.
 _SEPARATING_CHARACTERS = 3
@@ -482,7 +482,7 @@ class Run:
                 try:
                     self.write(text)
                 except OSError:
-                    pass  # It has ended, and stderr says why.
+                    pass  # The run has ended, and stderr says why.
                 self.stdin.close()
             answer = b"" if self.stdout is None else self.stdout.read()
             said = self.stderr.read().decode("utf-8", "replace")

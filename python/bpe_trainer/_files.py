@@ -9,7 +9,7 @@ import stat
 from _thread import allocate_lock
 from typing import Any, Callable, NamedTuple, Sequence, Union
 
-#: The executable recognizes a file by this many bytes.
+#: The number of leading bytes by which the executable recognizes what a file contains.
 _HEAD_BYTES = 1 << 13
 #: How many bytes to read at once: PART_BYTES of native/python.c, and some more to find a safe cut.
 _READ_BYTES = (1 << 18) + (1 << 12)

@@ -44,7 +44,7 @@ class Source:
         self.home = home
         self.files = files
         #: The `fingerprint` in the facts of the image: a digest of all that determines the tokenizer.
-        #: (`Tokenizer.fingerprint` is another one.) If the tokenizer is loaded again, it must have the same
+        #: (`Tokenizer.fingerprint` is a different digest.) If the tokenizer is loaded again, it must have the same
         #: fingerprint.
         self.fingerprint = fingerprint
         #: The result of `look_at` when the files were written or last loaded.
@@ -93,7 +93,7 @@ class Source:
 
     @contextmanager
     def _written(self) -> Iterator[str]:
-        """Like `place`, unchecked. Files in memory are written into a temporary directory."""
+        """Like `place`, but does not check the files. Files in memory are written into a temporary directory."""
         if self.files is None:
             yield self.path
             return
@@ -114,7 +114,7 @@ class Source:
         return BpeError(f'"{self.path}" has been replaced by another tokenizer; to use that one, call bpe.Tokenizer.load')
 
     def pickled(self) -> "tuple[object, ...]":
-        """Returns the arguments of `unpickle`, always the same, so that pickles can be keys of caches."""
+        """Returns the arguments of `unpickle`: the same ones each time, so that pickles can be keys of caches."""
         more = (True,) if self.as_text else ()
         if self.has_place:
             return self.path, tuple(self.options), self.fingerprint, None, *more
@@ -147,7 +147,7 @@ def look_at(path: str) -> tuple[object, ...]:
             stats = os.stat(each)
         except OSError:
             continue
-        # The times of a directory change with every file that is added.
+        # The times of a directory are left out, because they change with every file that is added.
         times = () if os.path.isdir(each) else (stats.st_size, stats.st_mtime_ns, stats.st_ctime_ns)
         seen.append((name, stats.st_dev, stats.st_ino, *times))
     return tuple(seen)
@@ -165,7 +165,7 @@ def files_below(home: str) -> Files:
 
 
 def _without_run(record: bytes) -> bytes:
-    """Returns training.json without the fields that are about its run, and without the directory of what was converted."""
+    """Returns training.json without the fields about its run. Of a converted tokenizer's path, keeps only the last part."""
     import json
 
     kept = {name: value for name, value in json.loads(record).items() if name not in _OF_THE_RUN}

@@ -145,7 +145,7 @@ class Tokenizer:
             if rows.setdefault(whole_number(f"ranks: the id of {token!r}", rank, 0), token) is not token:
                 raise ValueError(f"ranks: {rows[rank]!r} and {token!r} have the same id, {rank}")
         content = b"".join(b"%b %d\n" % (b64encode(rows[rank]), rank) for rank in sorted(rows))
-        # Converted, so that the files also contain the pattern and the special tokens.
+        # The ranks are converted, so that the files also contain the pattern and the special tokens.
         source = Source("ranks", options=_loading_options(text_of("pattern", pattern), special_tokens), files=(("ranks", content),))
         self = cls._of(Source("tokenizer", files=cls._of(source)._converted()))
         self._loaded()
@@ -634,8 +634,9 @@ class Tokenizer:
     ) -> "_stream.StreamDecoder":
         """Decodes ids as they arrive: ``decoder.push(id)`` returns text that never ends within a character.
 
-        ``ids`` are the ids that come before, such as those of a prompt. Their text is not returned, except for a character
-        that they begin. With ``skip_unknown_ids``, an id without a token has no text; otherwise it raises BpeError.
+        ``ids`` are the ids that come before, such as those of a prompt. Their text is not returned, except for a character that
+        they begin but do not complete. With ``skip_unknown_ids``, an id without a token has no text; otherwise it raises
+        BpeError.
         """
         bytes_of = self._loaded().vocabulary.bytes_of
 

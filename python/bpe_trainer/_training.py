@@ -235,7 +235,7 @@ def _refuse_columns(texts: t.Any) -> None:
 
 
 def _check_texts(texts: t.Iterable[t.Any]) -> t.Iterable[t.Any]:
-    """Returns the texts. Refuses them if the first is a path object or an existing path: training on paths would look like success."""
+    """Returns the texts. Refuses them if the first is a path object or an existing path, so that no path is learned as text."""
     import itertools
 
     if not is_iterable(texts):
@@ -293,7 +293,7 @@ def _listen_apart(
 
     listener = in_thread(listen)
     if not listener.has_begun():
-        # Without a reader of its stderr, the run would wait.
+        # If nothing read the stderr of the run, the run would wait as soon as that pipe is full.
         raise MemoryError("there is not enough memory to start a thread, which training needs")
     answer = b""
     if texts is not None:
