@@ -112,7 +112,7 @@ export function madeTraining(random: Random, rule: Rule): MadeTraining {
   return { inputs, base: null, args: [...args, ...otherOptions(random, rule)], plain: null };
 }
 
-/** Returns some other options, each of them in one of 14 cases. */
+/** Returns some of the other options. Each is chosen with a probability of 1/14. */
 function otherOptions(random: Random, rule: Rule): string[] {
   const always = [
     ["--seed-token", pick(random, ["ab", " ab", "éa", "the"])],
@@ -121,7 +121,7 @@ function otherOptions(random: Random, rule: Rule): string[] {
     ["--no-ledger"],
     ["--memory-limit", "1GB"],
     ["--input-format", "text"],
-    // In text form, because the frames of the compact form depend on the scale.
+    // Saves the counts in text form, because the frames of the compact form depend on the scale.
     ["--save-counts", "counts.tsv"],
     ["--cache", "cache"],
   ];

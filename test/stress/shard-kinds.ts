@@ -27,7 +27,7 @@ const filesIn = (directory: string) =>
       .map((name) => [name, readFileSync(join(directory, name))]),
   );
 
-/** Makes the parts of a plan, like three machines would. */
+/** Makes a plan, and encodes a third of it into each of three parts, as three machines would. */
 async function makeParts(world: World, tokenizer: string): Promise<void> {
   const home = join(world.root, "parts");
   if (existsSync(home)) return;
@@ -167,8 +167,8 @@ async function full(world: World, random: Random): Promise<Outcome> {
 }
 
 /**
- * Flips a bit in one of the written files. Checks that a run refuses the file by name, and that with --if-changed it
- * replaces the file.
+ * Flips a bit in one of the written files. Checks that a run refuses the file with an error that names it, and that a
+ * run with --if-changed replaces the file.
  */
 async function damaged(world: World, random: Random): Promise<Outcome> {
   const sharded = await shardedBy(world, random);

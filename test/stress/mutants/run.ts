@@ -70,8 +70,8 @@ const buildStartMs = performance.now();
 if (!(await bun(build, 3_600_000))) throw new Error("the build fails without a change");
 const buildLimitMs = limitAfter(buildStartMs);
 for (const path of executables) copyFileSync(path, `${path}-unchanged`);
-// Building a mutant overwrites dist/kernel. This copy restores it for the next mutant, whose tests may use it without a
-// build.
+// Building a mutant overwrites dist/kernel. It is then restored from this copy, because the tests of the next mutant
+// may use it without a build.
 const [kernel, unchangedKernel] = [join(copy, "dist/kernel"), join(copy, "dist/kernel-unchanged")];
 cpSync(kernel, unchangedKernel, { recursive: true });
 

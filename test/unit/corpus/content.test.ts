@@ -25,7 +25,7 @@ describe("content other than text is recognized by its first bytes", () => {
     for (const [what, head] of heads) {
       for (const pack of [gzipSync, zstdCompressSync]) {
         const path = put(directory, "packed", pack(bytes(`${head}${"\0\x01\x02".repeat(10_000)}`)));
-        // For a Parquet file that was compressed again, the error says just that, because Parquet cannot be read as a
+        // A Parquet file that was compressed as a whole has an error of its own, because Parquet cannot be read as a
         // stream.
         const message =
           what === "parquet" ? "is a Parquet file that was compressed as a whole with " : `is ${what}`;

@@ -179,9 +179,9 @@ test("a mapped file gives the same words, wherever it is cut and whatever its la
         // Reading the long word makes the window larger. Later ranges are still mapped in pieces of at most
         // `windowBytes`.
         expect(Math.max(...mapped.map(({ byteCount }) => byteCount))).toBeLessThanOrEqual(windowBytes);
-        // A word that fills more than half of a mapped window ends the mapping: the rest of its range is read
-        // (range-reader.ts). The long word of 40,000 bytes does not even fit into a window of 16 KB. So then the last
-        // mapping does not reach the end of the file.
+        // If a word fills more than half of a mapped window, the rest of its range is read instead of mapped
+        // (range-reader.ts). The long word of 40,000 bytes does not even fit into a window of 16 KB. So with that
+        // window, the last mapping of a file with this word does not reach the end of the file.
         const isWhole = fileBytes < 40_000 || windowBytes > 40_000;
         if (windowBytes > 100 && rangeSizeBytes === 1 << 20) {
           const { offsetByte, byteCount } = mapped.at(-1)!;

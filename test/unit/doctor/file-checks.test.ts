@@ -18,7 +18,10 @@ async function finish(path: string) {
 
 type Root = { model: { vocab: Record<string, number> }; normalizer: object };
 
-/** Checks a tokenizer.model, and a tokenizer.json of the same tokenizer that `change` changes. */
+/**
+ * Writes a tokenizer.model, and a tokenizer.json of the same tokenizer after `change` has modified it. Checks the
+ * directory that has both files.
+ */
 async function checkBoth(change: (root: Root) => void) {
   const directory = scratch();
   const [model, json] = ["tokenizer.model", "tokenizer.json"].map((name) => join(directory, name));

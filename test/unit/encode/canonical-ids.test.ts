@@ -32,7 +32,7 @@ function broken(ids: readonly number[], share: number, next: () => number): numb
   });
 }
 
-/** Returns a source of random numbers from 0 on, below 1. */
+/** Returns a function that returns random numbers of at least 0 and less than 1. */
 function unitRandom(seed: number): () => number {
   const random = randomNumbers(seed);
   return () => random(1 << 20) / (1 << 20);

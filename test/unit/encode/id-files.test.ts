@@ -54,7 +54,7 @@ type Asked = {
 
 const stopped = new Error("stopped");
 
-/** Encodes files. Throws at write number `stopAt`, as if the run were killed there. */
+/** Encodes files. Write number `stopAt`, counted from 0, throws, so the run fails there. */
 function encode(paths: readonly string[], base: string, name: Format, asked: Asked = {}) {
   const { ifChanged, shardSize, append, rangeSizeBytes = 512, stopAt, failAt, of = parts } = asked;
   const known = idFormats.of(name, base)!;
@@ -89,8 +89,8 @@ function encode(paths: readonly string[], base: string, name: Format, asked: Ask
 }
 
 /**
- * Returns what can be read of these documents from a file of a format: an npy, bin or llmc file has no ends of
- * documents, and OLMo and datatrove files have no empty documents.
+ * Returns the documents that a reader finds in a file of the format if `documents` were written to it. npy, bin and
+ * llmc files do not mark where documents end, and OLMo and datatrove files leave out empty documents.
  */
 function keptBy(name: Format, documents: number[][]): number[][] {
   if (["npy", "bin", "llmc"].includes(name)) return [documents.flat()];
@@ -111,7 +111,8 @@ function documentsOf(path: string, append: boolean): number[][] {
     .map((document, d, { length }) =>
       d < length - 1 ? [...ids(document), separatorId] : [...ids(document), ...end],
     );
-  // An empty rest after the last separator is not a document, but a file without any separator is one.
+  // If nothing follows the last separator, no document begins there, unless `append` adds an id. A file without a
+  // separator is one document, even if it is empty.
   return all.at(-1)!.length === 0 && all.length > 1 ? all.slice(0, -1) : all;
 }
 
@@ -211,7 +212,7 @@ describe("files of ids", () => {
       const failed = encode([path], join(broken, "c"), "megatron", { shardSize: 10, failAt });
       expect(await failed.catch((error) => error)).toBe(stopped);
       expect(readdirSync(broken).filter((name) => name.endsWith(".bin"))).toHaveLength(failAt);
-      // As if the run had been killed after it renamed this file of a shard, and before the manifest listed the shard.
+      // A run that is killed may leave this file: one of a shard, renamed before the manifest listed the shard.
       put(broken, `c_${String(failAt).padStart(5, "0")}.bin`, "");
       await encode([path], join(broken, "c"), "megatron", { shardSize: 10 });
       expect(filesIn(broken)).toEqual(filesIn(quiet));
@@ -419,7 +420,7 @@ describe("shards that exist", () => {
     expect(await again({ ifChanged, stopAt: 0 })).toMatchObject({ isUnchanged: true, textBytes: 0 });
     expect(filesIn(home)).toEqual(before);
     writeFileSync(path, `low${separator}`.repeat(60));
-    // A file of a run that was killed before the manifest listed its shard.
+    // Empties a file of the last shard, which must be replaced, too.
     put(home, `c_0000${(before.length - 3) >> 1}.idx`, "");
     // The shards are also replaced if an earlier run was killed while it replaced them.
     await again({ ifChanged, stopAt: 1 }).catch((error) => expect(error).toBe(stopped));
@@ -483,7 +484,7 @@ describe("shards that exist", () => {
     }
     for (let n = 0; n < rounds(20); n++) {
       flipBit(path, (n * 7919) % length, n % 8);
-      // A shard that was renamed into place, and that no manifest lists.
+      // Also empties a file of the last shard. The manifest is damaged, so it lists no shard, and all must be replaced.
       put(home, `c_0000${(before.length - 3) >> 1}.idx`, "");
       expect(await again({ ifChanged: true })).toMatchObject({ isUnchanged: false, formerFileCount: 0 });
       expect(filesIn(home)).toEqual(before);

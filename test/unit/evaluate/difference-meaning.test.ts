@@ -37,7 +37,7 @@ test("a difference is attributed to kinds of words", () => {
   expect(meaning(2000, 2500, words)).toEndWith(
     " 58 % of the tokens that it saves are in lower-case words, 19 % in capitalized words; it needs more in signs.",
   );
-  // Here b needs fewer tokens, but more of them in the listed words together, so no kinds of words are named.
+  // Here b needs fewer tokens in all, but more of them in the listed words together. So no kinds of words are named.
   expect(meaning(2500, 2000, words)).toEndWith(" more text.");
   const one = (word: string) => /are in (.*)\.$/.exec(meaning(2, 3, [[word, 1, 1, 2]]))![1];
   expect([" don't", " USA", " x86", " ÉTÉ", "(café)", " 12:30", " 東京", " camelCase"].map(one)).toEqual([

@@ -54,7 +54,7 @@ describe("a table in a terminal", () => {
   test("a table that just fits keeps its names, one column less shortens them", () => {
     const grid = gridOf(["a-tokenizer", "another-one"], ["a-long-text-name", "another-text-name"]);
     const width = 11 + 2 + 16 + 2 + 17 + 1;
-    // With items as rows it would take 17 + 2 + 11 + 2 + 11 + 1 columns.
+    // If the items were rows, the table would take 17 + 2 + 11 + 2 + 11 + 1 columns.
     expect(shownIn(width, grid)[0]).toBe(`${" ".repeat(13)}a-long-text-name  another-text-name`);
     expect(shownIn(width - 1, grid)[0]).toBe(`${" ".repeat(19)}a-tokenizer  another-one`);
     expect(shownIn(44, grid)[0]).toBe(`${" ".repeat(19)}a-tokenizer  another-one`);

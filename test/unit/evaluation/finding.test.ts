@@ -60,7 +60,7 @@ test("each of two texts has its number, even if they contradict each other", () 
 });
 
 test("each text has the same weight, however large one of them is", () => {
-  // In total, `a` has fewer tokens, because the last text has nearly all of them.
+  // In total, `a` needs fewer tokens, because nearly all tokens are those of the last text.
   const tokens = { a: [190, 200, 90_000], b: [100, 100, 100_000] };
   expect(sentence(tokens)).toBe(
     "a needs more tokens than b on t1 (2.0 times as many) and t0 (90 %), fewer on t2 (10 %).",

@@ -267,7 +267,7 @@ function naiveCost(shape: modelCosts.Shape, ids: number) {
     matrix(heads * headDim, d);
     const span =
       shape.window === 0 || layer < shape.fullLayers ? shape.context : Math.min(shape.window, shape.context);
-    // The scores, three operations for each softmax value, and the weighted sum of values.
+    // Adds the FLOPs of the scores, of the softmax (three for each value), and of the weighted sum of values.
     for (let head = 0; head < heads; head++) flops += 2 * span * headDim + 3 * span + 2 * span * headDim;
     const matrices = gated === 1 ? ["gate", "up", "down"] : ["up", "down"];
     const hasExperts = experts > 1 && layer >= shape.denseLayers;

@@ -224,7 +224,7 @@ test("what a format cannot say is refused", async () => {
     ["]YZ", 0, userDefined],
   ];
   expect(await obstaclesOf(overlapping)).toEqual([null, expect.stringContaining("may overlap")]);
-  // llama.cpp would merge characters of a text into the control piece.
+  // llama.cpp would merge the characters of "<s>" in a text into the control piece.
   const spelled = [...characters("<", "s", ">"), ["<s", -1, normal]] as Piece[];
   expect(await obstaclesOf(spelled)).toEqual([null, expect.stringContaining('would make its token "<s>"')]);
 });

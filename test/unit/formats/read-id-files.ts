@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { parquetReadObjects } from "hyparquet";
 
-// Reads files of ids as the programs do that the files are for. Each reader returns the ids of each document, or all
-// ids as one document if the format has no ends of documents.
+// Reads files of ids like the programs for which the files are written. Each reader returns the ids of each document,
+// or all ids as one document if the format does not mark where documents end.
 
 type Documents = number[][];
 

@@ -88,7 +88,7 @@ describe("transformers.js, HF and we give the same ids", () => {
       const theirs = new JsTokenizer(read(path), read(join(output, "tokenizer_config.json")));
       const huggingface = Tokenizer.fromFile(path);
       // transformers.js's expression for gpt2 has JavaScript's white space, which lacks U+0085 and includes U+FEFF, so
-      // these are removed from the texts.
+      // these two characters are removed from the texts.
       const isGpt2 = pattern === "gpt2";
       const known = isGpt2 ? texts.map((text) => text.replace(/[\u0085\ufeff]/g, "")) : texts;
       const isSame = (text: string) => theirs.encode(text).ids.join() === [...ours.encode(text)].join();

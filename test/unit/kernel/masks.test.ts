@@ -42,7 +42,7 @@ function setUp({ exports, memory }: Kernel, tables: ScanTables): void {
   exports.useMaskTables(masks, put(columnBlocks), put(columns), columns.length);
 }
 
-/** Returns the ends that masks find from `start` on, and the position that they reach. */
+/** Returns the ends of pretokens that masks find from `start` on, and the position that the masks reach. */
 function maskEnds(
   { exports, memory }: Kernel,
   start: number,
@@ -59,7 +59,8 @@ function putText({ exports, memory }: Kernel, text: Uint8Array, following = 0x41
 }
 
 /**
- * Compares the ends that masks find in a text with those of the automaton. Returns the position that the masks reach.
+ * Compares the ends of pretokens that masks find in a text with those that the automaton finds. Returns the position
+ * that the masks reach.
  */
 function expectEnds(tables: ScanTables, text: Uint8Array, following?: number): number {
   putText(kernel, text, following);

@@ -406,8 +406,8 @@ function work(): void {
 
 /**
  * Returns three things. `each` is a generator function that works for some time before each value. `seen` lists, for
- * each value, how many turns the event loop had made by then. `turned()` counts the values, except the first, before
- * which the event loop has run since the previous value.
+ * each value, how many turns the event loop had made by then. `turned()` returns how many values came at least one turn
+ * after the value before.
  */
 function slowly<T>(values: readonly T[], onValue: (index: number) => void = () => {}) {
   let turn = 0;
@@ -458,7 +458,7 @@ test("an iterator that works long for each text or word leaves turns to the even
     await trainTokenizer({ ...optionsOf(all.each), vocabSize: 260 });
     expect([way, all.seen.length]).toEqual([way, texts.length]);
     expect([way, all.turned() >= texts.length - 3]).toEqual([way, true]);
-    // A timer aborts the signal, which needs a turn of the event loop.
+    // A timer aborts the signal, and a timer needs a turn of the event loop.
     const stop = new AbortController();
     const some = slowly(texts, (index) => index === 3 && setTimeout(() => stop.abort(new Error("stop")), 0));
     const training = trainTokenizer({ ...optionsOf(some.each), vocabSize: 260, signal: stop.signal });

@@ -56,7 +56,8 @@ export function naiveParity(
       const share = choices.slice(-window.size).filter((k) => k === worst).length / window.size;
       if (share <= window.alpha / needs.length) return worst;
       out.add(worst);
-      // If every language has been chosen too often, and none is done, the last one left is chosen all the same.
+      // If every language has been chosen too often, and none is done, the language that was left until last is chosen
+      // nevertheless.
       if (out.size === needs.length && done.size === 0) return worst;
     }
   };

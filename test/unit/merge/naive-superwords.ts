@@ -11,7 +11,10 @@ export type NaiveSuperwords = {
   readonly isAmbiguous: boolean;
 };
 
-/** Learns superwords naively, by the reference's rules in docs/superwords.md. A token is its bytes as Latin-1 text. */
+/**
+ * Learns superwords naively, by the rules of the code of SuperBPE's authors (docs/superwords.md). Each token is written
+ * as its bytes, as Latin-1 text.
+ */
 export function naiveSuperwords(
   pieces: ReadonlyMap<string, number>,
   inherited: readonly NaivePair[],

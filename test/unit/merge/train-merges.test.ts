@@ -45,7 +45,7 @@ function inCharacters(merges: readonly Pair[]): Pair[] {
 }
 
 describe("worked example", () => {
-  // At first "e s" and "s t" have 9 each, and the tie goes to the greater pair, "s t".
+  // At first "e s" and "s t" have 9 occurrences each, and the tie goes to the greater pair, "s t".
   const words = wordTableOf([
     ["low", 5],
     ["lower", 2],
@@ -390,7 +390,7 @@ test("for superwords, the lists of many cells are in huge pages, and those of fe
     // Skips 64 KB, because huge pages are requested only from a multiple of 64 KB on.
     return isHuge(new Uint8Array(memory.buffer, (exports.mergeWordCounts.value >>> 0) + (1 << 16)));
   };
-  // The word has a boundary cell before and after it.
+  // With the boundary cells before and after the word, the text has 400,002 cells.
   expect(areHuge(400_002)).not.toBe(false);
   expect(areHuge(400_003)).not.toBe(true);
   expect(areHuge(0, false)).not.toBe(true);

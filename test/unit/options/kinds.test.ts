@@ -69,7 +69,7 @@ test("an invalid, too small or too large size is a usage error that shows it", (
   for (const text of ["", "MB", "-1", "1,5GB", "1e9", "3XB", "10iB", "1..5k", "12 apples"]) {
     expect(() => sizeBytes("--size", text, 0)).toThrow(`--size is "${text}", but must be a size`);
   }
-  // These are ambiguous, because for a whole number, k means 1,024.
+  // These sizes are ambiguous: is k 1,000, or 1,024 as in options for whole numbers?
   for (const [text, hint] of Object.entries({
     "64k": "write 64KB for 64,000 bytes, or 64KiB for 65,536 bytes",
     "1.5 G": "write 1.5GB for 1,500,000,000 bytes, or 1.5GiB for 1,610,612,736 bytes",

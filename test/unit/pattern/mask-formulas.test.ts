@@ -93,7 +93,7 @@ test("a pattern that cuts like a named one has its masks, and any other runs on 
   const words = String.raw` ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`;
   expect(isTold(patterns.gpt2.sources[0])).toBeTrue();
   expect(isTold(`'(?:re|ll|ve|[stdm])|${words.replaceAll("+|", "++|")}`)).toBeTrue();
-  // These patterns have formulas, but cut like no named pattern, so they have no masks.
+  // These patterns have formulas, but no named pattern cuts like them, so they have no masks.
   expect(isTold(words)).toBeFalse();
   expect(isTold(`'s|'t|'re|'ve|'m|'ll| ?\\p{N}{1,3}|${words}`)).toBeFalse();
 });
@@ -407,8 +407,8 @@ function leaveOutOperand() {
 }
 
 /**
- * Changes that still call the operator, because it may keep state, but return what one of the functions `results`
- * returns.
+ * Changes that call the operator, because it may keep state, but then return the result of one of the functions
+ * `results` instead.
  */
 function resultIs(...results: Call[]) {
   return {

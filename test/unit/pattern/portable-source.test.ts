@@ -47,7 +47,7 @@ const texts = characters.flatMap((a) =>
   characters.flatMap((b) => ["a", "\n", "1"].map((c) => a + b + c + b)),
 );
 
-/** Patterns that both engines accept. Most mean something else in each. */
+/** Patterns that both engines accept. Most of them have a different meaning in each. */
 const both = [
   "\\w+|\\s",
   "[\\w]+|\\s",

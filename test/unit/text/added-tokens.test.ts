@@ -115,8 +115,8 @@ test("added tokens that HF confuses, or does not read, are refused by name", asy
 });
 
 /**
- * Returns how many bytes are read backwards to find tokens, plus how many characters to find white space, divided by
- * the size of the text.
+ * Returns how much is read backwards, divided by the size of the text: the bytes that are read to find tokens, plus the
+ * characters that are read to find white space.
  */
 function readsOf(tokens: readonly Partial<AddedToken>[], text: Buffer, pieceBytes: number): number {
   const addedTokens = tokens.map((token, id) => ({ id, content: "", ...plainSpecial, ...token }));

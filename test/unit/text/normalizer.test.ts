@@ -26,7 +26,8 @@ function differing(texts: readonly string[], form: normalForms.Step): string[] {
 describe("a text has HF's normal form", () => {
   for (const form of forms) {
     test(`${form}: each character between marks that may be reordered around it`, () => {
-      // Marks of the highest and of the lowest class, so that marks between them move.
+      // Puts each character between a mark of the highest class and one of the lowest, so that a mark between them
+      // moves.
       const texts = characters
         .filter((character) => character !== "\n")
         .map((character) => `a\u0345${character}\u0334`);

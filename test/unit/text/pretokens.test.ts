@@ -31,7 +31,7 @@ const encoded = (text: string) => new TextEncoder().encode(text);
 const textBytesMax = 1 << 20;
 /** The flag of special tokens (src/kernel/token-search.ts). In these tests, tokens with this flag stay in the text. */
 const specialFlag = 8;
-/** Marks tokens whose length is 3 modulo 4 as special. */
+/** Marks tokens whose length in bytes is 3 modulo 4 as special. */
 const found = (tokens: readonly Uint8Array[]) =>
   tokens.map((bytes) => ({ bytes, id: 0, flags: bytes.length % 4 === 3 ? specialFlag : 0 }));
 
@@ -383,7 +383,7 @@ test.skipIf(isSmallScale)("a long run of look-ahead text is read in slices", () 
   pretokens.start(0, false);
   let sliceCount = 1;
   while (!pretokens.take(textParts.to(bytes.length))) sliceCount++;
-  // The run is read to its end, read backwards, and then cut.
+  // In these slices, the run is read to its end, read backwards, and then cut.
   expect(sliceCount).toBe(7);
   expect(entriesOf(counter.toWordTable())).toEqual([
     [" b", 1],

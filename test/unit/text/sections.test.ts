@@ -137,7 +137,7 @@ test(`the sections of a text are those of its steps, however it arrives: ${trial
   for (let trial = 0; trial < trialCount; trial++) {
     const random = randomNumbers(seed * 1_000_003 + trial);
     const cutting = madeCutting(random);
-    // Tokens that become equal after normalization are refused when a tokenizer is read, and not here.
+    // Here, tokens may become equal by normalization. Only the reader of a tokenizer refuses such tokens.
     const sections = new TextSections(sectionSettings(cutting));
     for (let round = 0; round < 4; round++) {
       const text = madeBytes(random, cutting);
@@ -172,8 +172,8 @@ test(`added tokens are found within segments, special ones only in trusted ones:
     const cutting = madeCutting(random);
     const sections = new TextSections(sectionSettings(cutting));
     for (let round = 0; round < 4; round++) {
-      // The text has no ASCII capitals. If normalization lowered one in a part with bytes of several segments, the part
-      // could become one segment, as in the naive code, or stay several.
+      // The text has no ASCII capitals. Normalization would lower a capital in a part with bytes of several segments,
+      // and the part could then become one segment, as in the naive code, or stay several.
       const text = Buffer.from(normalForms.loweredAscii(madeBytes(random, cutting)));
       const segments = madeSegments(random, text);
       sections.open(!segments[0]!.isTrusted, false, true);

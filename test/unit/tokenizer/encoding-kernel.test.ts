@@ -30,7 +30,7 @@ function encoderOf(kernel: EncodingKernel) {
 
 const bytesOf = (pretokens: readonly Uint8Array[]) => pretokens.flatMap((pretoken) => [...pretoken]);
 
-/** Returns random bytes of `kinds` values. If they are few, many words differ in a single byte. */
+/** Returns random bytes with `kinds` different values. If there are few values, many words differ in a single byte. */
 const madeBytes = (length: number, kinds: number) => Uint8Array.from({ length }, () => 97 + random(kinds));
 
 for (const cacheShrinkBits of [0, 8]) {

@@ -12,8 +12,8 @@ const random = randomNumbers(seed);
 type Merge = { left: number; right: number; id: number };
 
 /**
- * Merges by definition: the lowest rank first, and of equal or tied ranks the leftmost pair. Calls `note` for each
- * merge.
+ * Merges by definition: the pair with the lowest rank first; if several have it, the leftmost. Merges with the same
+ * `firstTied` count as one rank. Calls `note` for each merge.
  */
 function mergeNaively(
   symbols: readonly number[],
@@ -92,7 +92,9 @@ function isMonotone(model: EncodingModel): boolean {
 
 /** Returns a function for each algorithm of merging, which returns the ids of a word. */
 function mergersOf(model: EncodingModel): ((word: readonly number[]) => number[])[] {
-  // The kernel has no memory to scan longer words (`scannedBytesMax` of src/kernel/encode/merge-word.ts).
+  // The first algorithm compares all ranks for each merge, and has memory only for words of at most this many bytes
+  // (`scannedBytesMax` of src/kernel/encode/merge-word.ts). With the limit 0, every word is merged by the other
+  // algorithm, which uses a heap.
   const longestScanned = isSmallScale ? 5 : 64;
   return [longestScanned, 0].map((scannedMax) => {
     const merger = new WordMerger(model);

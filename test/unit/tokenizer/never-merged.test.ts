@@ -43,7 +43,7 @@ test("cuts that no merge crosses change no id, in any script and in random bytes
     const withCuts = encodingWithCuts(parts, "next to foreign bytes");
     const without = uncutEncoding(parts);
     for (let round = 0; round < 60; round++) {
-      // The least length in bytes of pretokens that are cut.
+      // Sets the least length in bytes of pretokens that are cut.
       withCuts.kernel.exports.limitCuts([16, 1, 4][random(3)]!);
       const other = madeScript(firstCodePoint + random(20), spread, 40);
       const bytes = Buffer.from(random(2) === 0 ? other : text.slice(random(1000)).slice(0, 200));

@@ -323,7 +323,7 @@ test("a byte that is not UTF-8 is counted once, wherever the text is cut, with a
 test("the cache is cleared when it is full, without an effect on ids", () => {
   const encoding = new TextEncoding(gpt2);
   const first = encodeAll(encoding, Buffer.from(madeText(1, 500)), () => 1000);
-  // More distinct short words than the table can store.
+  // Encodes more distinct short words than the table of the cache can store.
   for (let n = 0; n < 14; n++) {
     let words = "";
     for (let k = 0; k < 40_000; k++)

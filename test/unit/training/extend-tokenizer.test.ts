@@ -131,7 +131,7 @@ describe("an extension agrees with its naive twin", () => {
       try {
         made = await extend(path, text, { newTokenCounts: [count] });
       } catch (error) {
-        // Refused only if a new token would be useless.
+        // The extension may be refused only if a new token would be useless.
         expect(error).toBeInstanceOf(UserError);
         expect({ seed, isUseless: expected.some(isUseless) }).toEqual({ seed, isUseless: true });
         refusedCount++;
@@ -331,8 +331,8 @@ describe("tokens of the base", () => {
 
   test("a new token that the base's merges would always split is refused", async () => {
     const path = put(home, "tokenizer.json", JSON.stringify(jsonOf({ ...abcd, ignoresMerges: false })));
-    // The new merges are (a, b), then (c, d), then (ab, cd). But in "abcd", after "ab" the base's merge (ab, c) applies
-    // first.
+    // The new merges are (a, b), then (c, d), then (ab, cd). But when "abcd" is encoded, the base's merge (ab, c)
+    // applies as soon as (a, b) has made "ab", because it ranks before (c, d). So "abcd" is never made.
     const text = "ab.ab.ab.ab.cd.cd.cd.abcd.abcd";
     const refused = extend(path, text, { newTokenCounts: [2] });
     await expect(refused).rejects.toThrow('new token 2, "abcd", could never be used');

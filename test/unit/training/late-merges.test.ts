@@ -229,7 +229,7 @@ test("merges of a byte and a space are late if the byte is visible, at any posit
 });
 
 test("segments of every length, at every position, are merged like in plain merging", () => {
-  // A segment, in the sense of late-merges.ts, consists of these symbols, and ends at commas or a line feed.
+  // Segments, as late-merges.ts defines them, consist here of these symbols, and end at a comma or a line feed.
   const symbols = ["a", "b", " "];
   const merges: number[][] = [];
   const ids = [0x61, 0x62, 0x20];

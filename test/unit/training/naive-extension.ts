@@ -1,7 +1,7 @@
 import { countPairs, encodeWord, mergePair } from "../../../examples/learn.ts";
 import { ranksOf } from "../merge/naive.ts";
 
-/** A naive twin of extending a tokenizer. A token is its string in GPT-2's characters. */
+/** Extends a tokenizer naively. A token is a string of GPT-2's characters, one for each of its bytes. */
 
 export type NaiveBase = {
   readonly vocab: ReadonlyMap<string, number>;

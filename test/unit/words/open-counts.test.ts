@@ -10,8 +10,8 @@ import { put, scratch } from "../../binary.ts";
 const home = scratch();
 
 /**
- * Writes a counts file with these patterns, and settles with it. Returns the settled patterns, or the message of the
- * error.
+ * Writes a counts file with these patterns, and settles the options of a training that reads it. Returns the settled
+ * patterns, or the message of the error.
  */
 async function settled(patterns: readonly string[], settle: (made?: CountsOptions) => CutSettings) {
   const options = { ...countsOptionsOf(settleCutting({}, {})), patterns };

@@ -250,7 +250,7 @@ test("tables are right at every size while they grow", () => {
   for (const length of [4, 8, 16]) {
     const counter = new WordCounter();
     const naive = new NaiveCounter();
-    // Enough words to fill a table several times, in blocks whose size divides no table size.
+    // These words fill a table several times, in blocks whose size divides no table size.
     for (let i = 0; i < 12000; i += 997) {
       const words = Array.from({ length: 997 }, (_, j) => bytesOf(String(i + j).padStart(length, "0")));
       countOf([...words, words[0]!], counter);

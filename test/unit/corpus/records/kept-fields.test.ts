@@ -51,8 +51,8 @@ const refusal = async (lines: readonly string[], fields: readonly keptField.Fiel
 const id = [{ name: "id" }];
 
 /**
- * Returns a number as JSON. A whole number beyond ±(2^53 - 1) gets an exponent, because JavaScript's digits of it are
- * inexact, and -0 keeps its sign.
+ * Returns a number as JSON. -0 keeps its sign. A whole number beyond ±(2^53 - 1) gets an exponent, because the digits
+ * that JavaScript would write for it are inexact.
  */
 const numberOf = (value: number) =>
   Object.is(value, -0)

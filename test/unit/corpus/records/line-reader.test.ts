@@ -81,7 +81,10 @@ function madeFasta(seed: number, recordCount: number) {
   return { texts, content };
 }
 
-/** A format with records in lines. `documentsOf` and `wordsOf` are naive twins of how it is cut. */
+/**
+ * A format with records in lines. `documentsOf` and `wordsOf` are simple code that cuts a text into documents and
+ * words.
+ */
 type Lines = {
   readonly name: string;
   readonly options: InputOptions;
