@@ -46,7 +46,7 @@ export function trainOnWords(counts: Counts, size: number, rule: Rule, mayMerge 
 
 export function byteVocabulary(rule: Rule): Vocabulary {
   const bytes = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
-  const isSeen = (byte: string) => /[!-~¡-¬®-ÿ]/.test(byte); // Hugging Face begins with these: "!" is 0.
+  const isSeen = (byte: string) => /[!-~¡-¬®-ÿ]/.test(byte); // Hugging Face's first ids are these bytes: "!" is 0.
   if (rule === "huggingface") bytes.sort((a, b) => Number(isSeen(b)) - Number(isSeen(a)));
   return new Map(bytes.map((byte, id) => [byte, id]));
 }

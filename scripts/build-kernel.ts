@@ -153,7 +153,10 @@ async function compile(path: string): Promise<void> {
 /** Whether images contain the state of instances of this module (src/tokenizer/image.ts). */
 const hasState = (path: string) => basename(path).startsWith("kernel-encode");
 
-/** Returns the module with an export for each mutable global, named after its file and itself: "scanner/pos". */
+/**
+ * Returns the module with an export for each mutable global. The export is named after the global's file and name:
+ * "scanner/pos".
+ */
 async function withState(code: Uint8Array): Promise<Uint8Array> {
   const { default: binaryen } = (await import(binaryenName)) as { default: Binaryen };
   const module = binaryen.readBinary(code);
@@ -228,7 +231,7 @@ function digestOfModule(name: ModuleName): string {
     for (const [, imported] of source.matchAll(/^(?:import|export|\}) [^;]*?from "(\.[^"]+)";/gm))
       names.add(join(dirname(name), `${imported}.ts`));
   }
-  // Assertions contain line numbers, so comment lines count.
+  // Assertions contain line numbers, so the number of comment lines matters to modules with assertions.
   return digestOf([...names], features.includes("--noAssert") ? withoutComments : withBlankComments);
 }
 

@@ -1,7 +1,7 @@
 // Runs the pinned Bun with the given arguments: `node scripts/bun.mjs test`.
 //
-// If install scripts are disabled, the binary is only in the package of the platform. So this package is searched
-// first.
+// If install scripts are disabled, the binary is only in the package of the platform. So the package of the platform is
+// searched first.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";

@@ -14,9 +14,9 @@ export const closedVariables = [
 ] as const;
 
 /**
- * Makes an executable ignore these variables: in the names that its runtime looks up, "=" replaces the first letter.
- * Returns the names that were not found exactly once, and are left unchanged. An executable for macOS has to be signed
- * again afterwards.
+ * Makes an executable ignore these variables: in the names that its runtime looks up, "=" replaces the first letter, so
+ * that no variable has such a name. Returns the names that were not found exactly once, and are left unchanged. An
+ * executable for macOS has to be signed again afterwards.
  */
 export function closeVariables(executable: string): string[] {
   const bytes = readFileSync(executable);

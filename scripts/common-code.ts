@@ -5,8 +5,8 @@ import { pathOfDoor, withoutDoors } from "./without-doors.ts";
 
 // Bun's bundler makes one file from all modules that are reachable from the same entries, and every dynamic import is
 // an entry. So a command would load 70 files. With this plugin, dynamic imports also request the modules that many
-// commands load. These modules then become two files: one of those that every run loads at its start, and one of the
-// others.
+// commands load. These modules then become two files: one has the modules that every run loads at its start, the other
+// has the rest of them.
 
 type Imports = { readonly now: readonly string[]; readonly later: readonly string[] };
 

@@ -257,7 +257,7 @@ class CodeOps implements Ops<Value> {
   }
 }
 
-/** A mask that is defined for first bytes only. */
+/** A mask that is defined only for the first byte of each character. */
 function leads(now: string): Value {
   return { now, next: null, isWhole: false, isAscii: false };
 }

@@ -75,7 +75,7 @@ function guessMember(tables: ScanTables): Member {
   };
 }
 
-/** The guess does not distinguish larger groups of digits from groups of any size. */
+/** `guessMember` does not distinguish groups of more digits than this from groups of any number of digits. */
 const digitCountMax = 8;
 
 /** Returns the formula of a member, in the form that the proof runs. */
@@ -196,8 +196,9 @@ class RowNumbers {
 }
 
 /**
- * Returns whether the automaton can be restarted at any end that it has settled: whether it then finds the same ends
- * after that one. Also returns false if the search becomes too large. src/pattern/scan-tables.ts explains slots.
+ * Returns whether the automaton can be restarted at any end of a pretoken that it has settled (is sure of): whether it
+ * then finds the same later ends as without the restart. Also returns false if the search becomes too large.
+ * src/pattern/scan-tables.ts explains slots.
  *
  * The search runs two copies of the automaton side by side. The *whole* one reads a text from its start. The *fresh*
  * one starts at a possible end: a position that the whole one has written into a slot. Whether this is an end turns out

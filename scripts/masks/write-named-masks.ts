@@ -41,8 +41,8 @@ export function buildMaskTables(tables: ScanTables): Uint8Array | undefined {
 
 /**
  * Writes the entries of the tables for lead bytes of two- and three-byte characters. A lead byte gets an entry if all
- * its characters are of one kind. For three-byte characters, it is enough if at least its last `leastBlocks` blocks are
- * of one kind. Only the two kinds with the most entries are written.
+ * characters that begin with it are of one kind. For a lead byte of three-byte characters, it is enough if at least the
+ * last `leastBlocks` blocks of its characters are of one kind. Only the two kinds with the most entries are written.
  */
 function writeLeads(bytes: Uint8Array, tables: ScanTables, kindOfColumn: Uint8Array): void {
   const leadsOfKind = new Map<number, Lead[]>();
@@ -69,8 +69,8 @@ type Lead = { readonly lead: number; readonly kind: number; readonly firstSecond
 const leastBlocks = 8;
 
 /**
- * Finds the last characters of a lead byte that are all of one kind. Returns undefined if two-byte characters are not
- * all of one kind, or if those of three bytes are fewer than `leastBlocks` blocks.
+ * Finds the last characters of a lead byte that are all of one kind. Returns undefined if two-byte characters of the
+ * lead byte are not all of one kind, or if the three-byte characters found fill fewer than `leastBlocks` blocks.
  */
 function uniformPart(tables: ScanTables, lead: number, kindOfColumn: Uint8Array): Lead | undefined {
   if (lead < 0xe0) {

@@ -129,7 +129,7 @@ export async function compileLibrary(
     format: "esm",
     // For browsers and Workers, all JavaScript is in one file.
     splitting: !isForBrowsers,
-    // Not minified further: people may read it, and bundlers need its annotations.
+    // The code is not minified further, because people may read it, and bundlers need its annotations.
     minify: { syntax: true },
     define: {
       BPE_COMMIT: JSON.stringify(commit),
