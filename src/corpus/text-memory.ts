@@ -9,8 +9,8 @@ import { host } from "#runtime";
 export type TextMaker = (capacityBytes: number) => Text;
 
 /**
- * Frees the memory of an unused array at once, because the next garbage collection may be far away. Shared memory,
- * small memory, and in browsers any memory, is left to the collector.
+ * Frees the memory of an unused array at once, because the next garbage collection may be far away. The collector is
+ * left to free a small array, an array in shared memory and, in browsers, any array.
  */
 export function releaseText({ buffer, byteLength }: Uint8Array | Int32Array): void {
   if (byteLength > releasedBytesLeast && buffer instanceof ArrayBuffer) host.releaseMemory(buffer);

@@ -173,7 +173,10 @@ export class DecompressedStream implements ByteStream {
   private feeding: Promise<void> | undefined;
   private unread: Uint8Array = noBytes;
   private outputBytes = 0;
-  /** The offset at which the text ends and the sentinel's content begins; infinite until the sentinel is written. */
+  /**
+   * The offset in the output at which the text ends and the content of the sentinel begins. (The sentinel is a frame
+   * that `writeSentinel` adds at the end.) Infinite until the sentinel is written.
+   */
   private textBytes = Number.POSITIVE_INFINITY;
   private tail: Uint8Array = noBytes;
   private hasEnded = false;
@@ -276,7 +279,7 @@ export class DecompressedStream implements ByteStream {
 
   /**
    * Reads the rest of the input, from `pos` of the chunk, where the decoder has ended. Throws if anything but padding
-   * follows. (Padding is zeros after a gzip member, which tapes leave.)
+   * follows. (Padding is zeros after a gzip member, as files read from tapes have.)
    */
   private async checkPadding(chunk: Uint8Array, pos: number, chunkBytes: number): Promise<void> {
     let from = pos;

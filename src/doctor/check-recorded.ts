@@ -67,8 +67,8 @@ async function checkDirectory(directory: string, json: json.JsonObject): Promise
 }
 
 /**
- * Checks that the first tokenizer file has the recorded fingerprint, and that the other files give the same ids for the
- * probe text.
+ * Checks that the first tokenizer file has the recorded fingerprint, and that the other files give the same ids for a
+ * fixed text, the probe text (docs/probe-1.json).
  */
 async function checkLoaded(
   directory: string,

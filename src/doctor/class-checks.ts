@@ -61,7 +61,7 @@ const stepsOfClass = (name: string) => rebuildingClasses.get(name.replace(/Token
  */
 export const rebuildsTokenizer = (name: string): boolean => stepsOfClass(name) !== undefined;
 
-/** Checks whether transformers rebuilds the tokenizer by its class, and whether that changes ids. */
+/** Checks whether transformers rebuilds the tokenizer because of its class, and whether that changes ids. */
 export function checkClass({ config, model, json }: Subject, loaded: Loaded | null): Finding[] {
   if (json === null || loaded?.parts.model.beginning !== undefined) return [];
   const modelType = typeof model?.model_type === "string" ? model.model_type : "";

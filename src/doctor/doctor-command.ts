@@ -41,7 +41,7 @@ export async function runDoctor(invocation: Invocation, output: Output): Promise
   output.succeed([], { errors, warnings, notes, fingerprint });
 }
 
-/** Counts the tokens of the texts. Returns null if the tokenizer cannot be loaded, which the examination finds, too. */
+/** Counts the tokens of the texts. Returns null if the tokenizer cannot be loaded; the examination finds the reason. */
 async function countText(
   tokenizer: Parameters<typeof givenTokenizers.open>[0],
   asked: ReturnType<typeof optionTables.readTyped<typeof doctorOptions>>,

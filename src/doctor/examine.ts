@@ -43,7 +43,10 @@ export type Examination = {
   readonly counted: Counted | null;
 };
 
-/** The job of the thread that examines: a large tokenizer takes seconds without a yield. */
+/**
+ * The job that examines. It runs in a thread of its own, because examining a large tokenizer takes seconds without a
+ * yield to the event loop.
+ */
 export const examiningJob = () => ({ examine, checkRecorded });
 
 /** Examines a tokenizer. Throws a UserError if the path has no tokenizer that can be examined. */
@@ -52,7 +55,7 @@ export async function examine({ path, options, counted }: Examination): Promise<
   const opened = load(subject, options);
   const loaded = opened instanceof UserError ? null : opened;
   findings.push(...checkModelFile(subject), ...checkByteLevel(subject), ...checkEscapes(subject));
-  // Earlier errors usually explain why loading failed, so the failure is reported only if there are none.
+  // The errors found so far usually explain why loading failed, so the failure is reported only if there are none.
   if (opened instanceof UserError && findings.every(({ severity }) => severity !== "error"))
     findings.push(
       finding("not-loaded", "error", opened.message, opened.hint === undefined ? {} : { fix: opened.hint }),

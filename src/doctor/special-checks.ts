@@ -187,7 +187,7 @@ function checkTemplate({ template, path }: Subject, encode: Loaded["encode"]): F
 
 /** Matches text that a user may type by chance: letters, marks, numbers and whitespace, or any one character. */
 const ordinary = /^[\p{L}\p{N}\p{M}\s]+$|^.$/su;
-/** The probe text without the part that imitates special tokens. */
+/** The probe text (a fixed text, docs/probe-1.json) without the part that imitates special tokens. */
 const plainText = probe.parts
   .filter(({ name }) => name !== "Special-looking text")
   .map(({ text }) => text)

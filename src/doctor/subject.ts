@@ -123,7 +123,7 @@ function templateOf(path: string, isWhole: boolean, config: json.JsonObject | un
   return value.map((each) => (each as { template?: unknown } | null)?.template ?? "").join("\n");
 }
 
-/** Whether a model looks like one of SentencePiece. */
+/** Whether a model looks as if it was made from a SentencePiece model. */
 export const spellsCharacters = ({ json, hasToken }: Subject): boolean =>
   objectOf(json?.model).byte_fallback === true || (hasToken("\u2581") && !hasToken("\u0120"));
 

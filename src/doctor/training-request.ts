@@ -79,8 +79,9 @@ function typedPattern({
 function extension(record: VerifiedRecord, { base }: FoundSources): Partial<RequestedTraining> {
   const { options } = record;
   const { newTokens, sizes, compat, documentsEndAt = [], rename, pattern } = options;
-  // Special tokens that ended documents, but that the tokenizer did not get, come from the files of word counts, which
-  // list the tokens that they were made with. A request without special tokens uses that list.
+  // Documents may have ended at special tokens that the tokenizer did not get. These come from the files of word
+  // counts: such a file lists the special tokens with which it was made. If the request has no special tokens, those of
+  // that list are used.
   const areStated = documentsEndAt.some((text) => !options.specialTokens.includes(text));
   // A rank file, or vocab.json and merges.txt, has no pattern.
   const isBare = /^rank file|.+ and .+/.test(record.base!.kind);

@@ -43,7 +43,7 @@ export async function runVerify(invocation: Invocation, output: Output): Promise
 
 const inputHint = phrase`if inputs were moved, say where they are with ${asOption("input", "OLD=NEW")}; to check only the tokenizer's files, use ${asOption("files-only")}`;
 
-/** Checks the files in a worker, because loading large tokenizers takes seconds without a yield. */
+/** Checks the files in a worker, because loading large tokenizers takes seconds without a yield to the event loop. */
 async function checkInWorker(directory: string) {
   const thread = jobs.start<ReturnType<typeof examiningJob>>("examining");
   const forget = stopping.onStop(() => thread.end());

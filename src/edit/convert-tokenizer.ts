@@ -30,13 +30,16 @@ import { vocabularyOf } from "./vocabulary-of.ts";
 
 type Opened = { readonly path: string; readonly parts: TokenizerParts };
 
-/** The job of the thread that converts: a large tokenizer takes seconds without a yield. */
+/**
+ * The job that converts. It runs in a thread of its own, because converting a large tokenizer takes seconds without a
+ * yield to the event loop.
+ */
 export function convertingJob() {
   let before: TokenizerParts;
   let derived: derivation.Derivations;
   let finished: FinishedTokenizer | undefined;
   return {
-    /** Returns the tokenizer in the form for writing. */
+    /** Returns the tokenizer in the form from which formats are written. */
     async finish({ path, parts }: Opened): Promise<FinishedTokenizer> {
       before = parts;
       derived = derivation.derive(parts);

@@ -25,8 +25,8 @@ type Made = { readonly pruning: Pruning; readonly numbering: changes.Numbering; 
 type Piece = { readonly name: string; readonly bytes: Uint8Array };
 
 /**
- * The job that prunes. It runs in a thread of its own, because pruning a large tokenizer takes seconds without a yield.
- * The contents of files are sent in parts.
+ * The job that prunes. It runs in a thread of its own, because pruning a large tokenizer takes seconds without a yield
+ * to the event loop. The contents of files are sent in parts.
  */
 export function pruningJob(tell: jobs.Tell<Piece>) {
   let opened: Opened;

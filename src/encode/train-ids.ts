@@ -11,7 +11,9 @@ import { wordTables } from "#words";
 /** A file of ids. */
 export type IdInput = { readonly path: string; readonly sizeBytes: number };
 
-/** The options of learning merges over ids. `maxTokenLength` is a number of symbols. */
+/**
+ * The options for learning merges over ids. `maxTokenLength` is a number of symbols, which are the ids in the inputs.
+ */
 export type TrainIdsOptions = trainingRecords.TokenLimits & {
   readonly inputs: readonly IdInput[];
   /** The type of ids in `.bin` files. */

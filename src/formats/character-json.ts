@@ -151,9 +151,9 @@ export function readCharacterDecoder(
 export type Leading = "kept" | "one" | "first token";
 
 /**
- * If `leading` is "first token", refuses a tokenizer with tokens that HF's Metaspace decoder changes only at the start
- * of a text, but not as `leading` says: tokens with a space, tokens in which a mark follows some other character, and
- * added tokens with a mark.
+ * If `leading` is "first token", decoding here removes spaces only from the first token. Refuses tokens that HF's
+ * Metaspace decoder changes in another way at the start of a text: tokens with a space, tokens in which a mark follows
+ * some other character, and added tokens with a mark.
  */
 export function checkLeading(
   leading: Leading,

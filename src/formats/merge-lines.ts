@@ -3,8 +3,9 @@ import type { Vocabulary } from "#tokenizer";
 import { mergeRows, plainSpelling } from "./rows.ts";
 
 /**
- * The SHA-256 of the merge lines, in hex. The lines are hashed whenever they are made, because making them takes longer
- * than hashing them. In a browser they are not, because no record is written there.
+ * The SHA-256 of the merge lines of each vocabulary, in hex. Making the lines takes longer than hashing them. So they
+ * are hashed whenever they are made, instead of being made once more for the hash. In a browser they are not hashed,
+ * because no record is written there.
  */
 const digests = new WeakMap<Vocabulary, string>();
 

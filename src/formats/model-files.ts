@@ -22,7 +22,7 @@ export function parse(path: string) {
     return text === undefined ? null : json.objectAt(json.parse(text, file!.path), file!.path);
   };
   const [own, map] = [jsonOf("tokenizer_config.json"), jsonOf("special_tokens_map.json")];
-  // A configuration with `added_tokens_decoder` is newer than the map, and replaces it.
+  // A tokenizer_config.json with `added_tokens_decoder` has the newer form, which replaces special_tokens_map.json.
   const config =
     own !== null && "added_tokens_decoder" in own ? own : map === null ? own : { ...own, ...map };
   const inConfig = typeof config?.chat_template === "string" ? config.chat_template : undefined;

@@ -51,9 +51,10 @@ const repositories: Readonly<Record<string, string>> = {
 export type Found = { readonly name: string | undefined; readonly path: string };
 
 /**
- * Finds a tokenizer: at the typed path, which gives it no name, or else by name in a cache. Throws a UserError with the
- * command that downloads the tokenizer if a known name, or one like `owner/model`, is in no cache. Also throws one if
- * the file in the cache is not the published one (`checkRanks`). Any other text is returned as a path.
+ * Finds a tokenizer. If there is something at the typed path, returns that path and no name. Otherwise, a known name,
+ * or a text like `owner/model`, is looked for in the caches. If no cache has it, throws a UserError that says how to
+ * download the tokenizer. Also throws one if the file in the cache is not the published one (`checkRanks`). Any other
+ * text is returned as a path.
  */
 export function find(typed: string): Found {
   if (files.stat(typed) !== undefined) return { name: undefined, path: typed };

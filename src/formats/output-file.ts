@@ -85,7 +85,7 @@ type Extending = {
    * first. A chunk of a large file may be empty, and then only ends a slice of the work.
    */
   readonly extend: (files: SourceFiles, base: TokenizerParts, extension: changes.Extension) => OutputFile[];
-  /** Replaces the texts of special tokens in the files. Returns files without these texts unchanged. */
+  /** Replaces the texts of special tokens in the files. A file that has none of these texts is returned unchanged. */
   readonly rename: (files: SourceFiles, names: ReadonlyMap<string, string>) => SourceFiles;
 };
 

@@ -113,8 +113,8 @@ export function readPreTokenizer(value: unknown, path: string): Splits {
 }
 
 /**
- * By type of a step of HF that always drops text: what to write in Python instead. It cuts in the same places, but
- * keeps the text.
+ * For each type of HF's steps that always drop text, a function that returns a replacement in Python. The replacement
+ * cuts in the same places, but keeps the text.
  */
 const keepingSplits: Readonly<Record<string, (step: Record<string, unknown>) => string>> = {
   Whitespace: () => 'Split(Regex(r"\\w+|[^\\w\\s]+"), "isolated")',

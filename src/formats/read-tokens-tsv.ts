@@ -49,8 +49,8 @@ export function* read(parts: TokenizerParts): Generator<undefined, WrittenTokenC
   if (tokensAfter[mergeCount] !== facts.tokenCount) return null;
   // Training compares the end counts with the count of the pair merged last, to find intermediate tokens
   // (`markIntermediates`). The table has only the number of that pair's replaced occurrences, which is smaller if
-  // occurrences overlap ("a a" in "aaa"). If that changes the number of intermediate tokens (`residueCount`), the table
-  // is not used.
+  // occurrences overlap ("a a" in "aaa"). If this smaller number gives another number of intermediate tokens than the
+  // record states (`residueCount`), the table is not used.
   const last = merges.merged[mergeCount - 1];
   const lastCount = last === undefined ? 0 : createdCounts[last]!;
   const isIntermediate = (id: number) =>

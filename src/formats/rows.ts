@@ -129,7 +129,10 @@ const separatorTextMax = 24;
  * three separators. The kernel writes a row in full even if it begins just before the buffer's end.
  */
 const rowBytesMax = 2 * 2 * keptBytesMax + 3 * separatorTextMax;
-/** A smaller chunk is not yielded at once, because rows at which the kernel stops may be close together. */
+/**
+ * Fewer bytes from the kernel are not yielded at once, but gathered first: the rows at which the kernel stops may be
+ * close together.
+ */
 const worthYieldingBytes = scaled(1 << 14, 64);
 
 type Loaded = { readonly vocabulary: Vocabulary; readonly arrays: KernelArrays };
@@ -220,7 +223,7 @@ function spell(
   for (let pos = start; pos < end; pos++) {
     const written = spelling[from[pos]!]!;
     to[toPos] = written;
-    // If the byte is spelled as one byte, whatever is written next overwrites this.
+    // If the byte is spelled as one byte, the next byte written overwrites this second one.
     to[toPos + 1] = written >> 8;
     toPos += written >> 16;
   }

@@ -124,7 +124,9 @@ function scanMergeLines(
 
 type TakeMember = Parameters<typeof json.walkMembers>[2];
 
-/** Makes the scan give up on a file with duplicate keys, because JSON.parse uses the last of them. */
+/**
+ * Makes the scan give up on an object with duplicate keys. Then JSON.parse reads the file, and uses the last of them.
+ */
 function refuseDuplicates(take: TakeMember): TakeMember {
   const keys = new Set<string | number>();
   return (key, ...places) => {
@@ -463,7 +465,7 @@ const smallestEntryBytes = 5;
 
 /**
  * Allocates arrays for the texts of a vocabulary file of `fileBytes` bytes, and `moreBytes` bytes more for texts to
- * look up. The arrays are large enough for any such file, because unwritten memory costs nothing.
+ * look up. The arrays are as large as the worst case needs, because memory that is never written costs nothing.
  */
 function allocateTexts(fileBytes: number, moreBytes = fileBytes): TokenTexts {
   const countMax = Math.ceil(fileBytes / smallestEntryBytes) + 1;

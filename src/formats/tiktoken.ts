@@ -269,8 +269,8 @@ function patternOf(
 
 /**
  * Returns the special and reserved tokens of a training. The special tokens have the ids that the record states. If it
- * states none, they have the first ids if the record says that they come first, or if `compat` is huggingface. An
- * undefined id means that of an earlier token with the same text, or else the next free one.
+ * states none, they have the first ids if the record says that they come first, or if `compat` is huggingface. A token
+ * whose id is undefined gets the id of an earlier token with the same text or, if there is none, the next free id.
  */
 function recordedSpecials(recorded: recordFiles.RecordedTraining): tokenizers.SpecialTokenOption[] {
   const { specialTokens, specialIds, specialTokensFirst, reservedTokens, compat } = recorded;

@@ -67,8 +67,8 @@ function* rows(vocabulary: Vocabulary, tokenCounts: tokenCounting.TokenCounts): 
 const gatheredCharacters = scaled(1 << 14, 16);
 
 /**
- * Returns the tokens in byte-to-character form, by token number; undefined for long tokens, because they may have
- * megabytes.
+ * Returns the tokens in byte-to-character form, by token number; undefined for long tokens, because such a token may be
+ * megabytes long.
  */
 function spelledTokens({ tokenBytes, left, right }: Vocabulary): (string | undefined)[] {
   const spelled: (string | undefined)[] = byteCharacters.characters.slice();

@@ -291,8 +291,8 @@ export type Parity = {
   /** The desired relative compression of each language. If null, absolute lengths are compared. */
   readonly ratio: readonly number[] | null;
   /**
-   * A language with more than `alpha` times an equal share of the last `size` choices is passed over, as long as
-   * another language with pairs left does not exceed this limit.
+   * Limits how often a language is chosen: to `alpha` times an equal share of the last `size` choices. A language above
+   * this limit is passed over, unless all languages that have pairs left are above it.
    */
   readonly window: { readonly size: number; readonly alpha: number } | null;
   /** The number of merges that are chosen first, by the counts of all languages together. */

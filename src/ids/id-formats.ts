@@ -247,8 +247,9 @@ export type FormattedIds = {
 };
 
 /**
- * Finds out the format of a file of ids by its ending, its head and its companion files. Returns undefined if it is
- * none of these formats, or is `part` or plain .npy or .bin. `needed` is the id type of files that do not state one.
+ * Finds out the format of a file of ids by its ending, its head and its companion files. Returns undefined if the file
+ * has none of the formats above, and also for `part` and for plain .npy and .bin. `needed` is the id type of files that
+ * do not state one.
  */
 export function openFormattedIds(path: string, needed: IdType): FormattedIds | undefined {
   if (path === "-" || files.stat(path)?.isFile() !== true) return undefined;
