@@ -1,8 +1,8 @@
 /**
  * Rows of vocabulary files. A row has the halves of a merge, or a token and its id, with separators around and between
  * them. Rows are written to a buffer until it is full, or until a row has to be written by JavaScript, because a token
- * is too long to be kept (src/tokenizer/token-bytes.ts), or because an id is neither a byte nor a learned token (its
- * entry is below 0).
+ * is too long to be kept (src/tokenizer/token-bytes.ts), or because an id is that of neither a byte nor a learned token
+ * (its entry is below 0).
  *
  *   STRUCTURE    FIELD      SIZE             MEANING
  *   tokens       kept       any              the kept tokens' bytes, end to end
@@ -10,7 +10,7 @@
  *                lengths    4 tokenCount     u32: bytes of each token; a kept one has at most 64
  *   merges       lefts      4 mergeCount     i32: token number of the left half
  *                rights     4 mergeCount     i32: token number of the right half
- *   ids          entries    4 idCount        i32: the token number of an id; below 0 unless a byte or a learned token
+ *   ids          entries    4 idCount        i32: the token number of an id; below 0 if the id has none
  *   spelling                4 * 256          u32: how each byte is written: one or two bytes in bits 0-15, their number
  *                                            in bits 16-31
  *   separator    length     4                u32: bytes of text, at most 24
@@ -176,9 +176,7 @@ function isKept(token: i32): bool {
   return load<i32>(starts + ((<usize>token) << 2)) >= 0;
 }
 
-/**
- * Writes 24 bytes, of which the separator is the beginning. Returns the address after the separator.
- */
+/** Writes 24 bytes, which begin with the separator. Returns the address after the separator. */
 function separate(separator: usize, to: usize): usize {
   const text = separator + separatorText;
   store<u64>(to, load<u64>(text));
@@ -193,7 +191,7 @@ function spell(token: i32, spelling: usize, to: usize): usize {
   assert(length <= keptBytesMax);
   for (const stop = from + length; from < stop; from++) {
     const written = load<u32>(spelling + ((<usize>load<u8>(from)) << 2));
-    // Always stores two bytes. If only one is meant, the next store overwrites the second.
+    // Always stores two bytes. If the spelling has only one, the next store overwrites the second.
     store<u16>(to, <u16>written);
     to += written >>> 16;
   }

@@ -21,7 +21,7 @@ export const isUrl = (value: unknown): value is URL =>
 
 /**
  * @internal Fetches a `tokenizer.json`. Throws the signal's reason if the signal aborts, and a UserError if fetching
- * fails otherwise, or if the content is not a `tokenizer.json`.
+ * fails for another reason, or if the content is not a `tokenizer.json`.
  */
 export async function fetchTokenizer(
   call: string,

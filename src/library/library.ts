@@ -5,7 +5,7 @@ import { engineRefusal } from "./engine-errors.ts";
 
 // The options of a library call.
 
-/** Makes the kind of an option that the command line lacks, so that nobody types its values. */
+/** Makes the kind of an option that the command line lacks, so that its values are never read from typed text. */
 const untypedKind = (
   type: string,
   wanted: string,

@@ -10,7 +10,7 @@ const editDone = 0;
 const findsLast = 2;
 const encodes = 3;
 
-/** The length in bytes of the longest text, because positions are signed 32-bit integers in the encoder. */
+/** The maximum length of a text in bytes. Positions in the encoder are signed 32-bit integers. */
 const textBytesMax = 2 ** 31 - 1;
 
 let editing: kernels.TextKernel | undefined;

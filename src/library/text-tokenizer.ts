@@ -72,8 +72,8 @@ export type StreamOptions = DecodeOptions & {
   /** Leave out ids that have no token, instead of throwing an error. Default: false. */
   readonly skipUnknownIds?: boolean;
   /**
-   * The ids before the first one to decode, such as those of a prompt. Their text is not returned. If it ends within a
-   * character, that character is returned when it is complete.
+   * The ids before the first one to decode, such as those of a prompt. Their text is not returned. If this text ends
+   * within a character, that character is returned when it is complete.
    */
   readonly ids?: GivenIds;
 };
@@ -393,11 +393,11 @@ export class TextTokenizer {
    * Shortens a text to at most `limit` ids: keeps its beginning or, with `keep: "end"`, its end. A text within the
    * limit is returned unchanged; for bytes, the result is always a copy.
    *
-   * A beginning ends where the `limit`-th token of the text ends, moved back to the end of a character. It is encoded
-   * separately to count its ids. In the rare case that they exceed `limit`, it ends one or more tokens earlier. If not
-   * even the first token fits, it has as many characters of that token as fit, possibly none. So
-   * `count(truncate(text, n)) <= n`, and for most texts the ids of the result are the first n of the text. With
-   * `keep: "end"`, the same rule applies from the other side.
+   * The beginning that is kept ends where the `limit`-th token of the text ends, moved back to the end of a character.
+   * It is encoded separately to count its ids. In the rare case that these are more than `limit`, it ends one or more
+   * tokens earlier. If not even the first token fits, it has as many characters of that token as fit, possibly none. So
+   * `count(truncate(text, n)) <= n`, and for most texts the ids of the result are the first n of the text. With `keep:
+   * "end"`, the same rule applies from the other side.
    *
    * An added token is kept completely or not at all, together with whitespace that it strips. A character and following
    * marks that a normal form changes together are separated only if nothing else fits. The result is always a part of
@@ -428,11 +428,11 @@ export class TextTokenizer {
    * Splits the text into pieces of at most `size` ids each, in order. Without `overlap`, the joined pieces are the
    * text.
    *
-   * Pieces consist of tokens of the whole text. A piece starts at or inside a token, counts `size` tokens from that
-   * one, and ends by the rule of {@link truncate}. With `overlap`, the next piece starts with the last `overlap` tokens
-   * that are complete in this piece, moved forward to the start of a character. It may share fewer, for example next to
-   * a character of many tokens, so that it starts and ends later than this piece. Throws an error like
-   * {@link truncate}, and one that names a character with more than `size` ids. An empty text has no pieces.
+   * Pieces consist of tokens of the whole text. A piece starts at or inside a token, takes `size` tokens from this
+   * token on, and ends by the rule of {@link truncate}. With `overlap`, the next piece starts with the last `overlap`
+   * tokens that are complete in this piece, moved forward to the start of a character. It may share fewer, for example
+   * next to a character of many tokens, so that it starts and ends later than this piece. Throws the errors of {@link
+   * truncate}, and an error that names a character with more than `size` ids. An empty text has no pieces.
    */
   chunks(text: string, size: number, options?: ChunkOptions): string[];
   chunks(text: Uint8Array, size: number, options?: ChunkOptions): Uint8Array<ArrayBuffer>[];

@@ -266,7 +266,7 @@ const spellOption: messages.Spelling = Object.assign(
   },
 );
 
-/** Throws an error for a string that begins like an HTTP URL: a string is a path. */
+/** Throws an error for a string that begins like an HTTP URL, because a string is read as a path. */
 function checkNoAddress(path: string): void {
   if (!/^https?:\/\//.test(path)) return;
   throw usageError(

@@ -61,7 +61,7 @@ export type BrowserTrainingOptions = Pick<TrainTokenizerOptions, (typeof optionN
 export const trainTokenizer = (options: BrowserTrainingOptions): Promise<TrainedTokenizer> =>
   runCall(() => trainHere(options), spellInBrowser);
 
-/** Names options as the library does, and has only those of browsers. */
+/** Names options as the library does. `has` is true only for the options that exist in a browser. */
 const spellInBrowser: messages.Spelling = /* @__PURE__ */ Object.assign(
   (option: messages.NamedOption) => spellInLibrary(option),
   { has: (option: string) => optionNames.some((name) => name === parameterOf(option)?.split(".")[0]) },

@@ -59,7 +59,7 @@ async function trainHere(options: TrainTokenizerOptions): Promise<TrainedTokeniz
   return new TrainedTokenizer(parts, { result: ended, product, formats: await chosenFiles.loadFormats() });
 }
 
-/** Returns how the library reads, locks, writes and reports. */
+/** Returns the host of a training: how the library reads, locks, writes and reports. */
 function hostOf(options: TrainTokenizerOptions, written: writtenPlaces.WrittenPlaces): TrainingHost {
   const { signal, onWarning, onProgress } = options;
   const warn = (warning: warnings.Warning) =>
@@ -192,8 +192,8 @@ export class TrainedTokenizer extends Tokenizer {
   }
 
   /**
-   * Whether nothing was trained because `output` was up to date (`ifChanged`). Then the tokenizer was loaded
-   * from there.
+   * Whether nothing was trained because `output` was up to date (`ifChanged`). Then the tokenizer was loaded from
+   * `output`.
    */
   get isUnchanged(): boolean {
     return this.made === undefined;

@@ -1,6 +1,7 @@
 import { commandGroups, loadCommands } from "./command-table.ts";
 
-// Loaded on demand, for help, completions and mistakes. Other runs do not need all commands.
+// This module is loaded on demand: for help, for completions, and to explain mistakes. Other runs do not need all
+// commands.
 
 /** All commands, in the order of the features in command-table.ts. */
 export const commands = await loadCommands();

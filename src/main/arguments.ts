@@ -57,14 +57,15 @@ export function parseInvocation(command: CommandSpec, typed: readonly string[]):
       options.add(option.name, value);
     }
   }
-  // Thrown only now, because unknown options are reported first.
+  // This error is thrown only now, because an unknown option is reported instead of it.
   if (mistake !== undefined) throw mistake;
   return { options, files: readsPipe(command, files, options) ? ["-"] : files, typed };
 }
 
 /**
- * Whether the command gets standard input although `-` is not typed: the command reads it, or refuses it with an error
- * of its own (`readsPipe`); a file is needed, but none is named; and standard input is a pipe or a file.
+ * Whether the command gets standard input although `-` is not typed. Three conditions must hold: the command reads
+ * standard input, or refuses it with an error of its own (its `readsPipe` is true); a file is needed, but none is
+ * named; and standard input is a pipe or a file.
  */
 function readsPipe(command: CommandSpec, files: readonly string[], options: Invocation["options"]): boolean {
   if (!command.readsPipe || files.length > 0 || needsNoFile(command, options)) return false;
@@ -158,8 +159,9 @@ type ReadOption = {
 
 /**
  * Thrown for an unknown option. `shown` is the option as typed, without a value. For a short option, `argument` is the
- * whole argument, which may hold several of them. If the first of these is unknown, `shown` has all of them, because
- * the argument may be a long option that was typed with one dash. For a long option, `argument` equals `shown`.
+ * whole argument, which may hold several short options. If the first short option is unknown, `shown` is all of this
+ * argument except its value, because it may be a long option that was typed with one dash. For a long option,
+ * `argument` equals `shown`.
  */
 export class UnknownOption extends Error {
   constructor(

@@ -3,13 +3,19 @@ import { fixedEnd, reserveTo } from "../regions";
 /**
  * Edits: which part of a text must be encoded again after an edit.
  *
- * A *checkpoint* is a safe cut of the text (safe-cuts.ts), with the number of ids before it. The ids before a
- * checkpoint do not change if neither the text before it nor the `reach` bytes after it change (`startEdit`). So
- * encoding restarts at the last checkpoint that is at least `reach` bytes before the edit, or else at the start of the
- * text. To find where encoding can stop, the host searches for a safe cut in the unchanged text, from `reach` bytes
- * after the edit on. At a safe cut the automaton is in a known state, whatever came before. So encoding stops at the
- * first old checkpoint at or after that cut, and all checkpoints from there on stay valid. Without such a cut or
- * checkpoint, encoding continues to the end of the text.
+ * `reach` is the number of bytes on each side of a position that suffice to decide whether it is a safe cut
+ * (safe-cuts.ts). A *checkpoint* is a safe cut that was found when the text was encoded, with the number of ids before
+ * it.
+ *
+ * Where encoding restarts: the ids before a checkpoint do not change if neither the text before it nor the `reach`
+ * bytes after it change. So encoding restarts at the last checkpoint that is at least `reach` bytes before the edit.
+ * Without one, it restarts at the start of the text.
+ *
+ * Where encoding stops: an old checkpoint after the edit may have been found only because of text that was replaced. So
+ * the host first searches the unchanged text, from `reach` bytes after the edit on, for a safe cut. The text from this
+ * cut on keeps its ids, but only at checkpoints is their number known. So encoding stops at the first old checkpoint at
+ * or after the cut, and all checkpoints from there on stay valid. Without such a cut or checkpoint, encoding continues
+ * to the end of the text.
  *
  * The ids before the last checkpoint are *stable*: at least `reach` bytes follow the checkpoint, so appending text
  * cannot change them.
@@ -19,7 +25,7 @@ import { fixedEnd, reserveTo } from "../regions";
  *
  *   STEP            WHAT THE HOST DOES                                       ANSWER
  *   findsFirst 1    searches for the first safe cut in [stepFrom, stepTo)    its position, or `noCut`
- *   findsLast 2     searches for the last one                                its position, or `noCut`
+ *   findsLast 2     searches for the last safe cut in [stepFrom, stepTo)     its position, or `noCut`
  *   encodes 3       encodes bytes [stepFrom, stepTo), collects the ids       the number of ids of these bytes
  *   editDone 0      replaces old ids [firstId, endId) by the collected ones, and the old checkpoints by the new ones
  *
@@ -86,7 +92,7 @@ export function beginEdit(count: u32, byteCount: u32): usize {
 
 /**
  * Begins an edit: bytes [start, end) of a text with `idCount` ids have been replaced by `newBytes` bytes, and the text
- * now has `byteCount` bytes. `cutReach` is `reach` (above): the number of bytes on each side of a position that decide
+ * now has `byteCount` bytes. `cutReach` becomes `reach`: this many bytes on each side of a position suffice to decide
  * whether it is a safe cut.
  */
 export function startEdit(
@@ -213,7 +219,8 @@ function encodeTo(end: u32, next: u32): u32 {
 
 /** Adds a checkpoint at the end of the text that has been encoded, which is `at`. */
 function addCheckpoint(): void {
-  // Replaces the last checkpoint if the one before it is near. Otherwise short appends would add many checkpoints.
+  // If the last checkpoint but one is less than `spaceBytes` before the new one, the new one replaces the last one.
+  // Without this, each short append would add a checkpoint.
   if (madeCount >= 2 && at - positionOf(made, madeCount - 2) < spaceBytes) madeCount--;
   const checkpoint = made + ((<usize>madeCount) << 3);
   madeCount++;

@@ -16,8 +16,8 @@ export function characterSize(pos: usize, stop: usize): usize {
 }
 
 /**
- * Whether a byte may follow the lead byte of a character of three or four bytes: the character is neither overlong nor
- * a surrogate, and at most U+10FFFF.
+ * Whether a byte may follow the lead byte of a character of three or four bytes. It may if the character is neither
+ * overlong nor a surrogate, and at most U+10FFFF.
  */
 function isSecond(lead: u32, second: u32): bool {
   if (lead === 0xe0) return second - 0xa0 < 0x20;

@@ -16,8 +16,9 @@ import {
  * slot is free. The rest depends on the kind of the table, which its slot size identifies: 8 bytes for long words, 16
  * for short ones, 24 for middle ones.
  *
- * The top `slotBits` bits of a key's hash are its home slot. So keys are nearly in hash order at every size. This lets
- * a table grow in place, and lets two tables be added up by walking both from front to back.
+ * The top `slotBits` bits of a key's hash are its home slot. So keys are nearly in the order of their hashes, whatever
+ * the number of slots. This lets a table grow in place, and lets two tables be added up by walking both from front to
+ * back.
  *
  * A *slice* is a range of hashes, so in any table it is a run of slots. Each thread can add up one slice of all tables
  * (`setSlice`). In the table of a slice, the position of a hash in the slice takes the place of the hash.
@@ -335,7 +336,7 @@ export function countShortWords(table: SlotTable, first: u32, pretokenCount: u32
     const end = load<u32>(endAt);
     const length = end - start;
     // The index is always stored. Unless the pretoken is longer than a short word, the next store overwrites it. A
-    // branch would be mispredicted once in eight.
+    // branch would be mispredicted for one pretoken in eight.
     store<u32>(longerEnd, i);
     longerEnd += usize(length > shortBytesMax) << 2;
     const key = select<u64>(sentinelKey, shortKey(text + start, length), length > shortBytesMax);
@@ -476,8 +477,8 @@ export function addMiddleWord(table: SlotTable, head: u64, tailKey: u64, count: 
 }
 
 /**
- * Adds, from the slots [from, end) of another table, the words that are in the slice. This table must have space for
- * them. With `stops`, stops at the first free slot of the other table. Returns whether it stopped there.
+ * Adds, from the slots [from, end) of another table, the words that are in the slice (`setSlice`). This table must have
+ * space for them. With `stops`, stops at the first free slot of the other table. Returns whether it stopped there.
  */
 export function addSlotsTo(table: SlotTable, from: usize, end: usize, stops: bool): bool {
   const slotBytes = table.slotBytes;
