@@ -124,7 +124,8 @@ class StagedFile implements ByteSink {
   /** Waits for the background flush. Must be called before `publish`. */
   async settle(): Promise<void> {
     const error = await this.flushing;
-    // Subtle: the system reports a failed flush only once, so the flush in `publish` would not report it.
+    // Subtle: this error must be thrown here. The system reports a failed flush only once, so `publish` would not
+    // notice it.
     if (error) outputLock.tryWrite(this.typed, () => ignoreMissingFlush(error));
   }
 
@@ -202,7 +203,7 @@ class StagedFile implements ByteSink {
  */
 function inspectTarget(path: string): { place: Place; former: Stats | null } {
   const place = placeOf(trustedFiles.followLinks(path));
-  // /dev/stdout may lead to a name that is not a path, such as "pipe:[4711]".
+  // /dev/stdout may lead to a name that is not a path, such as "pipe:[4711]". Then the path itself is examined.
   const named = statOrNull(pathOf(place), path);
   const isForDirectory = withForwardSlashes(path).endsWith("/");
   const former = named ?? (isForDirectory ? null : statOrNull(path));

@@ -151,7 +151,7 @@ export function openToAppend(path: string): number {
   const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK, O_NOFOLLOW } = constants;
   const access = O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK;
   const found = followLinks(path);
-  // /dev/stderr may lead to a name that is not a path, such as "pipe:[4711]".
+  // /dev/stderr may lead to a name that is not a path, such as "pipe:[4711]". Then the path itself is opened.
   const isNameless = found !== path && !existsSync(found) && existsSync(path);
   const fd = isNameless ? openSync(path, access) : openSync(found, access | O_NOFOLLOW, 0o666);
   try {

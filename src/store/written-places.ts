@@ -67,8 +67,8 @@ export class WrittenPlaces {
   private readonly places: readonly Place[];
   private readonly directories: readonly Place[];
   /**
-   * For each folder of an input that was looked up, the output directory that contains it or is it; undefined if there
-   * is none. Most inputs share a few folders, so few are looked up.
+   * The folders of inputs that were looked up, each with the output directory that equals or contains it; undefined if
+   * there is none. Most inputs share a few folders, so few are looked up.
    */
   private readonly directoriesOfFolders = new Map<string, Place | undefined>();
 
@@ -92,8 +92,8 @@ export class WrittenPlaces {
   }
 
   /**
-   * Refuses a file, a log or a cache that is inside, or the same as, another output: a cache, or a directory that is
-   * replaced. Also refuses a log that is itself another output. Standard output is never refused.
+   * Refuses a file, a log or a cache that is also inside another output, or is that output: a cache, or a directory
+   * that is replaced. Also refuses a log that is itself another output. Standard output is never refused.
    */
   refuseNesting(): void {
     for (const place of this.places.filter(({ kind, path }) => kind !== "directory" && path !== 1)) {
@@ -145,7 +145,7 @@ export function realPathOf(path: string): string {
   try {
     return pathOf(placeOf(trustedFiles.followLinks(path)));
   } catch {
-    // Opening the file reports the error.
+    // The error is reported when the file is opened.
     return resolve(path);
   }
 }

@@ -14,7 +14,7 @@ export type Command = {
   readonly filesDescription?: string;
   /** More sentences about the arguments. */
   readonly filesDetails?: string;
-  /** What the command reads from its arguments. */
+  /** What the command reads at the paths that are its arguments, such as a corpus or a tokenizer. */
   readonly reads?: optionTables.PathRead;
   /** The allowed words, if an argument is one of a few. */
   readonly fileWords?: readonly string[];

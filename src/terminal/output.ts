@@ -43,8 +43,8 @@ type OutputOptions = {
 };
 
 /**
- * A summary of the run, or a function that makes it on demand, for people or for the log. The function's argument is
- * the column where lines have to end; null means no limit.
+ * A summary of the run, for people or for the log, or a function that makes it on demand. The argument of the function
+ * is the column where lines have to end; null means no limit.
  */
 type Summary = string | readonly Line[] | ((columns: number | null) => readonly Line[]);
 
@@ -166,7 +166,7 @@ export class Output {
     this.showWarning(warning);
   }
 
-  /** Logs and shows warnings that are data. */
+  /** Logs and shows warnings that are given as data. */
   tell(given: readonly warnings.Warning[]): void {
     for (const warning of given) this.warn(warnings.format(warning));
   }

@@ -121,8 +121,8 @@ export class Pretokens {
   }
 
   /**
-   * Takes a part of the text, in slices of work so that signals are handled. Returns false if the slice ended before
-   * the part did; then call `take` again with the same part.
+   * Takes the text of a part, as much as one slice of work allows. Returns false if the part is not finished; then call
+   * `take` again with the same part.
    */
   take({ end, sureEnd, stop, limit, endsText }: TextPart): boolean {
     const { scan } = this;

@@ -113,8 +113,8 @@ export function settleCutting(asked: AskedCutting, { like, made }: ResolvedSourc
     );
   }
   const stated = like === undefined ? made : undefined;
-  // No trainer but HF's reads line by line, apart from superwords. So word counts that were made line by line are for
-  // it.
+  // HF's trainer is the only one that reads line by line, apart from superwords. So word counts that were made line by
+  // line are meant for HF's.
   const compat = asked.compat ?? like?.compat ?? (stated?.isLinewise ? "huggingface" : "cs336");
   const typed = asked.specialTokens ?? stated?.specialTokens ?? [];
   const pattern = asked.pattern ?? like?.patternSources ?? stated?.patterns ?? "gpt2";

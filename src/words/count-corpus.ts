@@ -41,9 +41,9 @@ export type CountOptions = {
   /** Indices of inputs to count separately: in sorted runs of their own, and also in memory if they fit. */
   readonly countedPerInput?: ReadonlySet<number> | undefined;
   /**
-   * With at least this many words, the threads add up their words together. Each thread adds up one *slice*: the words
-   * of all threads whose hashes are in one of several equal ranges. This is done only if memory suffices. If left out,
-   * words are never added up in slices.
+   * With at least this many words, the threads add up their words together. Each adds up one *slice*: all words whose
+   * hashes are in one of several equal ranges. This is done only if memory suffices. If left out, words are never added
+   * up in slices.
    */
   readonly slicedWordsLeast?: number | undefined;
   /** Awaited between steps of work; may throw to end the run. The default yields to the event loop. */
@@ -243,7 +243,8 @@ const textBytesWithTablesOf = ({ addedTokens }: Cutting) =>
 
 function rangePlanOf(options: CountOptions): RangePlanOptions {
   const { inputs, ranges, cutting, workerCount, chunkSizeBytes } = options;
-  // Each thread sorts and writes what it counted of an input in `countedPerInput`. Large ranges make fewer such parts.
+  // For each input in `countedPerInput`, every thread sorts and writes the words that it counted. Large ranges make
+  // fewer such files.
   const leastSizeBytes = options.countedPerInput?.size ? largestRangeSizeBytes : smallestRangeSizeBytes;
   const evenSizeBytes = (corpusInputs.totalBytesOf(inputs, ranges) ?? 0) / (workerCount * rangesPerThread);
   const rangeSizeBytes =
@@ -347,8 +348,9 @@ export class ThreadCounter
   }
 
   /**
-   * Ends counting. The words in memory move to a sorted run if this thread has already written a run that may have
-   * words of several inputs, or if another thread needs this memory (`leavesMemory`) and sorted runs may be written.
+   * Ends counting. The words in memory move to a sorted run in two cases: this thread has already written a run that
+   * may have words of several inputs; or another thread needs this memory (`leavesMemory`), and sorted runs may be
+   * written.
    */
   finish(leavesMemory: boolean): Generator<undefined, void> {
     return this.counter.finish([], leavesMemory);

@@ -44,9 +44,9 @@ export async function openAndSettle<T extends CutSettings>(
 }
 
 /**
- * Throws a UserError if a file does not say how its words were counted, unless the caller gives pattern and special
- * tokens, or `like`. Also throws one if the files disagree on the order of the special tokens and the caller gives
- * neither special tokens nor `like`.
+ * Throws a UserError unless it is known how the words of all files were counted. For a file that does not say so, the
+ * caller must give the pattern and the special tokens, or `like`. If the files disagree on the order of the special
+ * tokens, the caller must give the special tokens or `like`.
  */
 function checkStated({ withoutHeader, reordered }: CountsFiles, asked: AskedCounts): void {
   const [knowsPattern, knowsTokens] = [asked.pattern, asked.specialTokens].map(

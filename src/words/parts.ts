@@ -7,7 +7,7 @@ import type { WordTable } from "./word-table.ts";
 /** The words of a corpus before they are added up: in a counter, in slices, and in files. */
 export type Parts = {
   readonly counter: SpillingCounter;
-  /** Tables that have no word in common. If there are any, the counter is empty. */
+  /** The tables of the threads' slices, which have no word in common. If there are any, the counter is empty. */
   readonly slices?: readonly WordTable[];
   readonly sources: readonly CountsSource[];
 };

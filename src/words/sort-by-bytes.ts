@@ -148,8 +148,8 @@ function sortRange(words: KeyedWords, first: number, end: number): void {
         loadKeys(words, equalFirst, equalEnd, depth + keyBytes);
         pending.push({ first: equalFirst, end: equalEnd, depth: depth + keyBytes });
       }
-      // The larger side is pushed, so at each depth at most log2(range size) sides are pending. There may be more
-      // ranges of equal keys, which wait below the larger sides.
+      // The larger side waits on the stack while the smaller one is sorted. So at each depth, at most log2(range size)
+      // sides wait. There may be more ranges of equal keys, because they wait below the larger sides.
       if (equalFirst - first > end - equalEnd) {
         pending.push({ first, end: equalFirst, depth });
         first = equalEnd;

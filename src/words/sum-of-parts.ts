@@ -79,8 +79,8 @@ export function* addUpSources(
   check: (totals: wordTables.CountsTotals) => void,
 ): Generator<undefined, WordTable> {
   const sum = yield* SumOfParts.of(parts);
-  // The table is allocated once, so with a loose bound much of its memory would stay empty. If it would be large, the
-  // sum is read twice: the first time for its exact totals.
+  // The table is allocated once, so with a loose bound much of its memory would stay empty. So if the bound is large,
+  // the sum is read twice, the first time for its exact totals.
   const totals = wordTables.bytesOf(sum.bound) > worthCountingBytes ? yield* sum.totals() : sum.bound;
   check(totals);
   const table = yield* sum.read((words) => sortedWords.wordTableOfSum(words, totals));

@@ -41,7 +41,7 @@ export type PackedTables = {
   readonly buffer: ArrayBufferLike;
   readonly distinctWordCount: number;
   readonly pretokenCount: number;
-  /** The slots of short and of middle words. */
+  /** The slots of short words (up to 7 bytes) and of middle ones (up to 15). */
   readonly slots: readonly [short: Place, middle: Place];
   readonly records: Place;
   /** The number of distinct words of each kind. */
@@ -481,8 +481,8 @@ const portionCount = scaled(64, 3);
 /** The minimum size of a portion. Each portion creates some objects for the garbage collector. */
 const leastPortionSlots = scaled(256, 3);
 /**
- * After a slice's range of slots, this many slots are read at a time, up to a free one. It is few, because the next
- * free slot is near.
+ * After a slice's range of slots, this many slots are read at a time, up to a free one. The number is small, because
+ * the next free slot is near.
  */
 const tailSlots = scaled(64, 2);
 const mostPortionSlots = scaled(1 << 16, 8);
