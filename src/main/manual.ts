@@ -49,7 +49,8 @@ function formatMarkdown(
 }
 
 /**
- * Matches a code block as it is rendered with and without colours. Tables do not match, because their edges are longer.
+ * Matches a code block in its frame, as it is rendered with or without colours. Tables do not match, because the lines
+ * of their frames are longer.
  */
 const framedBlock =
   /^(?:\x1b\[2m)?(?:┌─|\+-)(?: .*)?\n((?:.*\n)*?)(?:\x1b\[2m)?(?:└─|\+-)(?:\x1b\[0m)?(?:\n|$)/gm;

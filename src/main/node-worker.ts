@@ -13,7 +13,7 @@ Object.assign(globalThis, {
     set onmessage(next: Receive | null) {
       const isFirst = receive === null;
       receive = next;
-      // Messages wait until the port has a listener.
+      // The port keeps messages until it has a listener, so none is lost before this.
       if (isFirst) parentPort!.on("message", (data: unknown) => receive?.({ data }));
     },
     postMessage: (message: unknown, transfer: Transferable[] = []) =>

@@ -27,7 +27,7 @@ function typedReads({ reads, options: known }: CommandSpec, invocation: Invocati
 
 /**
  * Returns the path in a typed value; undefined if the value is a name. `shown` is the form of the value in help, e.g.
- * `[NAME=]FILE`. If it begins with `NAME|`, a value with neither a dot nor a slash is a name.
+ * `[NAME=]FILE`. If `shown` begins with `NAME|`, a value with neither a dot nor a slash is a name.
  */
 function typedPath(shown: string, typed: string): string | undefined {
   if (shown.startsWith("NAME|") && !/[./]/.test(typed)) return undefined;
@@ -154,7 +154,7 @@ export function mayDamage(path: string, typed: readonly string[]): boolean {
   }
 }
 
-/** Returns `otherwise` if `look` throws. The error is reported when the path is read. */
+/** Returns `otherwise` if `look` throws. The same error is reported later, when the path is read. */
 function ifUsable<T>(look: () => T, otherwise: T): T {
   try {
     return look();

@@ -1,5 +1,5 @@
-// Entry of all workers but those of the playground's page (under Node, node-worker.ts imports it): the first message
-// names the worker's job, whose code handles all other messages.
+// The entry of all workers, except for those of the playground's page. Under Node, node-worker.ts imports it. The first
+// message names the worker's job. The code of this job handles all other messages.
 
 import { jobs, type taskRunner } from "#jobs";
 import type { JobName } from "#runtime";

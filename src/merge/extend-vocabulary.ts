@@ -269,7 +269,7 @@ export function padExtension(
   const taken = [...tokenizers.allAddedTokens(base), ...extension.specialTokens].map(
     ({ content }) => content,
   );
-  // A learned token may be spelled like a reserved one.
+  // A learned token may be spelled like a reserved one, whose name is then not used.
   const addLearned = (bytes: Uint8Array) => {
     if (bytes[0] === 0x3c && bytes[1] === 0x7c) taken.push(byteCharacters.encode(bytes));
   };

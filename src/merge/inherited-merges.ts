@@ -22,8 +22,8 @@ export function modelOfMerges({ left, right }: LearnedPairs): EncodingModel {
 
 /**
  * Which merges the second stage (superwords) keeps of those that it inherits from the first. A merge is kept if its
- * pair ever occurred in the words of the second stage. This includes a pair of which other merges had consumed each
- * occurrence before it was that pair's turn.
+ * pair ever occurred in the words of the second stage. This is so even if other merges consumed all occurrences of the
+ * pair before the merge could be applied.
  *
  *   ARRAY        TYPE          LENGTH            MEANING
  *   isKept       Uint8Array    mergeCount        1 if merge k is kept

@@ -217,7 +217,7 @@ function startThreshold(
   const least = Math.min(Math.ceil(limits.countMin), countEnd);
   const rises = tuning.threshold === "rising";
   const dense = rises ? least : Math.min(Math.max(least, tuning.threshold), countEnd);
-  // A rebuild divides the threshold by four or more before it uses it. So if the next index is built by a rebuild, the
+  // A rebuild begins by dividing the threshold by four or more. So if the next index is built by a rebuild, the
   // threshold starts at four times the fixed value or, if it rises, at four times a number above every count.
   const first = isIndexed ? dense : 4 * (rises ? countEnd : dense);
   exports.startThreshold(

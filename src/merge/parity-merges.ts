@@ -38,8 +38,7 @@ export type Length = { readonly startCount: number; readonly tokenCount: number 
  * languages.
  *
  * @param all the words of all languages together, from which global merges are learned
- * @param dev the words of each language that decide which one is worst off; if null, the words that merges are learned
- *   from decide
+ * @param dev the words of each language that decide which language is worst off; if null, `tables` decides that, too
  */
 export function* trainParityMerges(
   all: WordTable | wordTables.TokenWords,

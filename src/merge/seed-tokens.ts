@@ -116,7 +116,7 @@ function cutter(sources: readonly string[]): (text: string) => string[] | undefi
 
 /** The space for seeds in a vocabulary. */
 export type Room = {
-  /** The number of ids that exist already: of bytes, or up to the largest id of a base, and of special tokens. */
+  /** The number of ids that exist already: of the bytes, or all up to the largest of a base; and of special tokens. */
   readonly leastSize: number;
   /** The requested size of the vocabulary; of several sizes, the smallest; infinity if none is requested. */
   readonly size: number;

@@ -56,8 +56,8 @@ export type Option<T = any> = {
   /** The parameter in Python, if it is not the table's name in snake case; null if there is none. */
   readonly python?: string | null;
   /**
-   * Set if training.json has the setting, under the option's name in the table: `true`, or the setting's schema if it
-   * is not that of the kind.
+   * Set if training.json has the setting, under the option's name in the table: `true`, or the setting's schema if that
+   * differs from the schema of the kind.
    */
   readonly recorded?: true | JsonSchema;
 };
@@ -188,7 +188,7 @@ export function checkGiven<Table extends Options>(
   return asked as Requested<Table>;
 }
 
-/** Returns the name of the setting: `languages: dev` is a part of `languages`. */
+/** Returns the name of the setting to which an option belongs: `languages: dev` belongs to `languages`. */
 const pathOf = (library: string) => library.split(":")[0]!;
 
 /** Yields the given values by name: that of `model: { roles: { bos } }` is named `model.roles.bos`. */

@@ -84,8 +84,8 @@ const takesNothingHint =
 
 /**
  * Builds automata, each for one or more consecutive splits. A split that looks far ahead, or that a plain automaton
- * cannot express, becomes a lookahead automaton. Throws BeyondAutomaton if a split has neither, and Unusable if one
- * cannot cut a text.
+ * cannot express, becomes a lookahead automaton. Throws BeyondAutomaton if a split fits neither kind of automaton, and
+ * Unusable if a split cannot cut a text.
  */
 function automataOf(splits: readonly Split[], steps: CompileSteps): PatternTables[] {
   const areFar = splits.map(looksFar);
@@ -108,8 +108,8 @@ function automataOf(splits: readonly Split[], steps: CompileSteps): PatternTable
 type LongestPrefix = { readonly made: PatternTables[]; readonly count: number } | undefined;
 
 /**
- * Returns `second` if it covers at least as many splits as `first` and annotates characters of fewer columns, else
- * `first`. If one is undefined, returns the other.
+ * Returns `second` if it covers at least as many splits as `first` and annotates fewer columns (kinds of characters),
+ * else `first`. If one is undefined, returns the other.
  */
 function fewerAnnotated(first: LongestPrefix, second: LongestPrefix): LongestPrefix {
   const liveCount = ({ made }: NonNullable<LongestPrefix>) =>
@@ -150,8 +150,8 @@ function tryBuild<T>(make: () => T): T | undefined {
 }
 
 /**
- * Builds a plain automaton for each split, and fuses neighbours where possible. Throws BeyondAutomaton if a split has
- * none, and Unusable if one cannot cut a text.
+ * Builds a plain automaton for each split, and fuses neighbours where possible. Throws BeyondAutomaton if that is
+ * impossible for a split, and Unusable if a split cannot cut a text.
  */
 function fuse(splits: readonly Split[], steps: CompileSteps): PatternTables[] {
   const fused: Built[] = [];

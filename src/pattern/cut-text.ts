@@ -147,9 +147,9 @@ export function findSafeCut(
   while (pos < stop) {
     const runStart = pos;
     let found = columnIn(bytes, pos, limit);
-    // A cut is safe only at a quiet character: whatever follows such a character, the text before it is annotated
-    // alike. The reader on the left also reads that character, so it annotates the text before the cut as in the whole
-    // text.
+    // A cut is safe only at a quiet character: the text before such a character is annotated in the same way, whatever
+    // follows it. The reader on the left also reads that character, so it annotates the text before the cut as in the
+    // whole text.
     while (annotation?.quiet[found & 255] === notQuiet) {
       pos += found >> 8;
       if (pos >= stop) return -1;

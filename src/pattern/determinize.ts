@@ -18,11 +18,11 @@ import * as unicode from "./unicode.ts";
 /** A state of the automaton: everything that matters about the text before a position. */
 type Situation = {
   readonly levels: readonly Level[];
-  /** The id, in the ThreadTable, of the set of threads of a run that begins at the position. */
+  /** The id, in the ThreadTable, of the set of threads of a run (an attempt to match) that begins at the position. */
   readonly startSet: number;
   /**
-   * "invalid byte": the last byte was a pretoken by itself. "line": lines are documents, and one ended after the last
-   * symbol.
+   * "invalid byte": the last byte was a pretoken by itself. "line": lines are documents, and a line ended after the
+   * last symbol.
    */
   readonly breakBefore: "none" | "invalid byte" | "line";
 };
@@ -113,8 +113,8 @@ function explore(
 }
 
 /**
- * Returns the action that stores ends in the order of their pretokens: the settled ones, then one for each level that
- * has accepted.
+ * Returns the action that stores ends in the order of their pretokens: the settled ends, then the end that each level
+ * has found, if it has found one.
  */
 function actionOf(settled: readonly number[], levels: readonly Level[]): Action {
   const writes: SlotWrite[] = [];

@@ -68,8 +68,8 @@ export function withoutEmptyMatches(source: string, dialect: Dialect): string | 
 }
 
 /**
- * Like `everyNullableOf`, but undefined if the first empty alternative has conditions and other alternatives follow it:
- * these would be needed, but a `Nullable` does not have them.
+ * Like `everyNullableOf`, but undefined if the first empty alternative has conditions and other alternatives follow it.
+ * Then those others would be needed, but a `Nullable` does not have them.
  */
 function nullableOf(node: Node): Nullable | undefined {
   const nullable = everyNullableOf(node);

@@ -96,7 +96,7 @@ function internBytes({ stateCount, transitions }: ScanTables): {
 /**
  * Gives a number to each distinct pair function: a vector that has, for each state, next state << 16 | commits << 8 |
  * second slot << 4 | first slot. *Idle* writes are left out: a write is idle if its slot is never committed, or is
- * overwritten before. Returns undefined if there are too many functions, or if a slot does not fit.
+ * overwritten before it is committed. Returns undefined if there are too many functions, or if a slot does not fit.
  */
 function internPairs(
   bytes: { functions: VectorSet; idOfByte: Uint8Array },

@@ -16,7 +16,7 @@ const usualSetUpAfter: SetUpAfter = {
   fourByteTablesBytes: scaled(1 << 18, 1 << 10),
   /**
    * Setting up masks (src/kernel/masks) takes half a millisecond, and the WebAssembly engine needs some time to compile
-   * their loops.
+   * their loops. For less text than this, that does not pay off.
    */
   masksBytes: scaled(1 << 20, 64),
 };
@@ -41,7 +41,7 @@ export class KernelScan {
     kernel.exports.useMaskTables(0, 0, 0, 0);
   }
 
-  /** Copies a pattern's tables into a kernel. Returns undefined, or throws a RangeError, like `setUpAutomata`. */
+  /** Copies a pattern's tables into a kernel. Returns undefined or throws a RangeError where `setUpAutomata` does. */
   static create(
     kernel: kernels.Kernel,
     automata: readonly PatternTables[],

@@ -26,8 +26,8 @@ import * as unicode from "./unicode.ts";
  * from left to right, a single thread follows the pattern. At a fork it takes the preferred branch among those that
  * lead to a match, so it never has to backtrack.
  *
- * The second pass reads the annotated text. Each of its symbols encodes the class of a character, and those values of
- * the first pass's state after the character that matter. Symbols that no state distinguishes are merged.
+ * The second pass reads the annotated text. Each of its symbols encodes the class of a character, and what matters of
+ * the state that the first pass has after the character. Symbols that no state distinguishes are merged.
  */
 
 /** A state of the second pass. */
@@ -215,7 +215,7 @@ function exploreSingleThread(
   return automaton;
 
   /**
-   * Advances by one symbol. If there is no pair, the symbol is an invalid byte or the end. Returns undefined if the
+   * Advances by one symbol. If `pair` is undefined, the symbol is an invalid byte or the end. Returns undefined if the
    * symbol is impossible in this situation.
    */
   function step({ thread, before, breakBefore }: Situation, pair: Pair | undefined, isInvalid: boolean) {

@@ -16,7 +16,8 @@ const scripts =
 const letters = scripts.map((name) => ({ name, regex: new RegExp(`\\p{Script=${name}}`, "gu") }));
 
 /**
- * Returns the script of `letters` that has the most letters in a text; "no letters" if the text has letters of none.
+ * Returns the script with the most letters in a text, among the scripts of `letters`; "no letters" if the text has no
+ * letter of these scripts.
  */
 export function scriptOf(text: string): string {
   const counted = letters.map(({ name, regex }) => ({ name, count: text.match(regex)?.length ?? 0 }));

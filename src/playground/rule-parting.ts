@@ -11,7 +11,7 @@ export type PairBytes = { readonly left: Uint8Array; readonly right: Uint8Array;
 /** The merge that a rule makes where the rules diverge. */
 export type Choice = {
   readonly rule: Compat;
-  /** The pair that the rule merges; null if the rule has stopped by then. */
+  /** The pair that the rule merges; null if the rule makes no further merge. */
   readonly taken: PairBytes | null;
   /** The first few of the pairs tied as the most frequent, by this rule's counts. */
   readonly tied: readonly PairBytes[];

@@ -158,8 +158,8 @@ function textOfLines({ bytes, isStart }: Window, field: string): Uint8Array | nu
 }
 
 /**
- * Truncates a text to at most `bytesMax` bytes, never within a character. If there is a space or a line feed in the
- * second half of these bytes, or right after them, the text ends before the last one.
+ * Truncates a text to at most `bytesMax` bytes, never within a character. If there are spaces or line feeds in the
+ * second half of these bytes, or right after them, the text ends before the last of these.
  */
 function wholeWords(text: Uint8Array, bytesMax: number): Uint8Array {
   if (text.length <= bytesMax) return text;

@@ -256,8 +256,8 @@ function inspectionSentence(
 }
 
 /**
- * Describes the tokenizer, its training if that is known, and its use of the text if there is one. With a training or a
- * text, adds usual values with which to compare.
+ * Describes the tokenizer, and its training if that is known. If there is a text, states the share of the tokens that
+ * the text uses. With a training or a text, adds usual values for comparison.
  */
 function inspectionDetails({ parts, text }: Inspected, curve: curves.Curve | null): string[] {
   const { tokens, model, description } = parts;

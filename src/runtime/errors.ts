@@ -60,7 +60,8 @@ const messageMax = 5000;
 const [shownFirst, shownLast] = [600, 200];
 
 /**
- * @internal Cuts the middle out of a message that is too long, because it repeats a value such as a pattern of 100 kB.
+ * @internal Cuts the middle out of a message that is too long. Such a message repeats a long value, for example a
+ * pattern of 100 kB.
  */
 export function shorten(message: string): string {
   if (message.length <= messageMax) return message;

@@ -12,15 +12,15 @@ export const crc32: Crc32 | undefined = undefined as Crc32 | undefined;
 export const hasSha256: boolean = false;
 
 /**
- * The library for browsers never calls these, because it needs no hashes: they are for caches, records, images,
- * fingerprints and files with known checksums.
+ * The library for browsers never calls the functions below, because it needs no hashes: they are for caches, records,
+ * images, fingerprints and files with known checksums.
  */
 export const createSha256: () => Sha256 = noSystem;
 export const createSha1: () => Sha256 = noSystem;
 
 /**
- * The library for browsers never uses these, because it neither blocks nor reads files, and writes no caches, records
- * or locks.
+ * The library for browsers never uses what is exported here, because it neither blocks nor reads files, and writes no
+ * caches, records or locks.
  */
 export {
   noSystem as addressOf,

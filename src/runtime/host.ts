@@ -10,7 +10,7 @@ export const runtimeVersion: string = Bun.version;
 
 /** A hash that detects accidental damage, but not a deliberate change. */
 export const xxHash64 = (data: Uint8Array | string, seed = 0n): bigint => Bun.hash.xxHash64(data, seed);
-/** Returns the CRC-32 of the data and all data before it, whose CRC-32 is `before`. */
+/** Returns the CRC-32 of earlier data followed by `data`. `before` is the CRC-32 of the earlier data. */
 export const crc32 = ((data, before) => Bun.hash.crc32(data, before)) as Crc32 | undefined;
 export const xxHash32 = (text: string): number => Bun.hash.xxHash32(text);
 
@@ -126,8 +126,8 @@ function load(names: readonly Name[]): Symbols<Name> | null {
 }
 
 /**
- * Functions of Windows that neither Node nor Bun offers, and libuv's function, in our executable, that turns a
- * descriptor into a handle.
+ * Functions of Windows that neither Node nor Bun offers, and the function of libuv that turns a descriptor into a
+ * handle. Our executable contains libuv.
  */
 const windowsFunctions = {
   "kernel32.dll": {

@@ -53,7 +53,7 @@ function inspectOnce(place: Place): ExistingOutput {
   const names = namesBelow(path, (name) => directories.has(name));
   const isForeign = (name: string) => !listed.has(name) || lstatOrNull(join(path, name))?.isFile() === false;
   const foreign = names.filter(isForeign);
-  // If another run has published meanwhile, the names mix two results.
+  // If another run has published meanwhile, `names` mixes two results, so the place is inspected again.
   if (lstatOrNull(path)?.ino !== stats.ino) return inspectOutput(place);
   if (names.length === 0) return { kind: "empty", stats };
   if (foreign.length === 0) return { kind: "result", stats, names };

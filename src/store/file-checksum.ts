@@ -6,8 +6,8 @@ import { type ByteSink, scaled } from "#runtime";
 const headBytesMax = 4096;
 
 /**
- * A checksum against accidental damage: the CRC-32 of the file with its first 4,096 bytes moved to the end. They are
- * hashed last, so that they can be overwritten after the rest of the file was added.
+ * A checksum against accidental damage: the CRC-32 of the file with its first 4,096 bytes moved to the end. These bytes
+ * are hashed last, so that they can be overwritten after the rest of the file was added.
  */
 export class FileChecksum {
   private readonly head = new Uint8Array(headBytesMax);

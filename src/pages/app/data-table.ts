@@ -16,7 +16,8 @@ export type Column<Row> = {
   /** Whether the cells are text, which is aligned left. */
   readonly isText?: boolean;
   /**
-   * Whether the first click on the header sorts in ascending order, unless the rows are already sorted by this column.
+   * Whether the first click on the header sorts in ascending order. If the rows are already sorted by this column, the
+   * click reverses their order instead.
    */
   readonly isAscending?: boolean;
 };

@@ -201,7 +201,7 @@ function measureTable(
 const hasOneSize = (tokenizers: evaluations.FullEvaluation["tokenizers"]) =>
   tokenizers.every(({ vocabularySize }) => vocabularySize === tokenizers[0]!.vocabularySize);
 
-/** Whether a table shows how many more tokens a tokenizer needs than the best one. */
+/** Whether the table of a measure shows how many more tokens a tokenizer needs than the best one. */
 const showsTokens = ({ key }: measures.Measure<measures.Measures>) => key === "bytes_per_token";
 
 /**

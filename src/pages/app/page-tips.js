@@ -3,7 +3,7 @@
 // The playground's workers run the same script, but have no document.
 if (typeof document !== "undefined") {
   const marked = "[data-tip], i[data-id]";
-  /** Pictures with marks, the elements that have a tooltip. In a picture, the mark nearest to the pointer shows its. */
+  /** Pictures. A mark is an element with a tooltip. In a picture, the mark nearest to the pointer shows its tooltip. */
   const pictures = ".chart, .dots";
   /** The largest distance of that mark from the pointer, in pixels; a vertical distance counts for a third. */
   const reach = 60;

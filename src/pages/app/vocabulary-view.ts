@@ -70,7 +70,7 @@ function sizeTable({ points, table, doubled, smallerSizes }: Curve): HTMLElement
   });
 }
 
-/** Formats how many more or fewer tokens a size needs than the chosen size: "+4.8 %". */
+/** Formats how many more or fewer tokens the text has at this vocabulary size than at the chosen one: "+4.8 %". */
 function changeText(share: number): string {
   if (share === 1) return "this tokenizer";
   const percent = 100 * Math.abs(share - 1);
