@@ -70,7 +70,9 @@ export class BenchTexts {
     return path;
   }
 
-  /** Makes words from a text, in the lines that `bpe count` writes. */
+  /**
+   * Writes made-up words, similar to those of a text, with counts, as `bpe count` does. Returns the path of the file.
+   */
   madeWords(english: string): string {
     const words = join(this.home, "words.tsv");
     runProcess([process.execPath, "run", join(import.meta.dir, "merge/make-words.ts"), english, words]);

@@ -56,7 +56,7 @@ const corpus = join(home, "corpus");
 mkdirSync(corpus);
 const pathOf = (file: number) => join(corpus, `${String(file).padStart(6, "0")}.txt`);
 for (let file = 0; file < fileCount; file++) writeFileSync(pathOf(file), makeFile(file + 1));
-// A file younger than two seconds is always hashed.
+// Waits, because `bpe` always hashes a file that was written less than two seconds ago.
 Bun.sleepSync(2500);
 
 type Way = { name: string; countMs: number[]; totalMs: number[]; cpuMs: number[]; checksum: string };

@@ -32,7 +32,7 @@ const shell = (line: string) => {
     env: { ...process.env, bpe, corpus, home },
   });
   if (exitCode !== 0) throw new Error(`${line}: ${stderr}`);
-  // The processor time of all processes of the command line.
+  // This is the processor time of all processes of the command line.
   const cpuSeconds = Number(resourceUsage.cpuTime.total) / 1e6;
   return { seconds: (performance.now() - startMs) / 1000, cpuSeconds };
 };

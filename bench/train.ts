@@ -96,7 +96,8 @@ for (let round = 0; round < Number(values.rounds); round++) {
   const entries = [...contestants];
   const first = round % entries.length;
   for (const [name, run] of [...entries.slice(first), ...entries.slice(0, first)]) {
-    // If memory is scarce, a long run evicts the pages of these files from the cache.
+    // These files are read again before each run, because if memory is scarce, a long run evicts their pages from the
+    // cache.
     Bun.spawnSync(["cat", corpus, executable, ...(before === undefined ? [] : [before])], {
       stdout: "ignore",
     });

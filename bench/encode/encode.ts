@@ -130,7 +130,7 @@ const results = Array.from(runs, ([name, all]) => {
     allCalls: calls,
   };
 });
-/** The result of `bpe` with the smallest median. */
+/** The result of `bpe` that has the smallest median time. */
 const best = results
   .filter(({ callSeconds }) => callSeconds === null)
   .toSorted((a, b) => a.seconds - b.seconds)[0]!;

@@ -19,7 +19,7 @@ const sizes = [32_000, 128_000];
 
 /** Groups of up to three digits, counted from the right. */
 const fromTheRight = String.raw`\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))`;
-/** GPT-4o's pattern with these groups. */
+/** GPT-4o's pattern, but with groups of digits counted from the right. */
 const pattern = patterns.o200k.sources[0].replace(String.raw`\p{N}{1,3}`, () => fromTheRight);
 const clean = ["-p", pattern, "--whole-characters", "--normalize", "NFC"];
 const files = languages.map(trainingFile);

@@ -54,7 +54,8 @@ export const languages: readonly Language[] = [
 const heldOutBytes = 200e3;
 /**
  * The size, in bytes, of the English text for `--language-dev`, by which a parity-aware training compares languages.
- * Other languages' texts are as much longer or shorter as the same declaration is in that language.
+ * The text of any other language is longer or shorter in proportion to the declaration of human rights in that
+ * language.
  */
 const devBytes = 100e3;
 const separator = "<|endoftext|>";

@@ -20,8 +20,8 @@ import type { Learned, Strategy } from "./strategy.ts";
 type Chain = { tokens: Int32Array; prev: Int32Array; next: Int32Array; weights: Float64Array };
 
 /**
- * `positions`: all positions at which the pair has ever occurred, ascending. A pair gains occurrences only at the start
- * or in the merge that makes the newer of its halves, and both visit positions in ascending order.
+ * `positions`: all positions at which the pair has ever occurred, ascending. A pair gains occurrences only while the
+ * words are read, or in the merge that makes the newer of its two tokens. Both visit positions in ascending order.
  */
 type Occurrences = { count: number; positions: number[] };
 type OccurrenceIndex = Map<PairKey, Occurrences>;

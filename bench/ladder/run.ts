@@ -37,9 +37,9 @@ const boundSeconds = Number(values.bound);
 const rounds = Number(values.rounds);
 const wordCounts = [1_000, 10_000, 100_000, 1_000_000].filter((count) => count <= Number(values.words));
 const mergeCounts = [100, 316, 1_000, 3_162, 10_000, 31_744].filter((count) => count <= mergeCountMax);
-/** The number of words while the number of merges grows. */
+/** The number of words in the runs that show how time grows with the number of merges. */
 const wordCountHeld = Math.min(100_000, wordCounts.at(-1)!);
-/** The number of merges while the number of words grows. */
+/** The number of merges in the runs that show how time grows with the number of words. */
 const mergeCountHeld = Math.min(1_000, mergeCounts.at(-1)!);
 /** A run shorter than this is repeated. */
 const shortMs = 2_500;

@@ -81,7 +81,9 @@ export const pagesWithTable = ["docs/evaluate.md"].map((path) => join(root, path
 
 const tableOnPage = /^\| bytes per token \| English .*\n(?:\|.*\n)+/m;
 
-/** The members of HTML elements used here, because this file is type-checked without the types of browsers. */
+/**
+ * Declares the members of HTML elements that this file uses, because it is type-checked without the types of browsers.
+ */
 type Styled = { readonly style: { display: string } };
 
 /** Takes a screenshot of the findings, the chart of dots, and the table. */

@@ -30,7 +30,7 @@ LISTS = ("bpe", "tokenizers", "tiktoken", "fastokens", "tokie", "snaptokens", "t
 ARRAYS = ("bpe, arrays", "gigatoken, arrays", "fastokens, arrays", "tuetoken, arrays")
 #: Patterns that have a boundary wherever `texts_of` of work.py cuts.
 PATTERNS = ("gpt2", "cl100k", "gpt4", "o200k", "llama3", "qwen2")
-#: If the first run takes longer, there are no others.
+#: If the first run of a row takes longer, the row is not run again.
 LONG_SECONDS = 60.0
 QUICK_BYTES = 10_000_000
 #: The tables: a title, the work, the rule for merges, and the libraries.
@@ -182,7 +182,7 @@ class Bench:
             **{"special_tokens": [special] if special else [], "threads": self.threads, "workers": self.options.threads},
             **{"tokenizer": os.path.join(self.home, rule), "output": output, "answer": answer},
         }
-        # TMPDIR, so that the files that an interrupted run leaves are in `home`, which is deleted.
+        # TMPDIR is set, so that the files that an interrupted run leaves are in `home`, which is deleted.
         environment = {**os.environ, "RAYON_NUM_THREADS": str(self.threads), "TMPDIR": self.home}
         shutil.rmtree(os.path.join(self.home, "output"), ignore_errors=True)
         if os.path.exists(answer):

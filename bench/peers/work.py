@@ -1,7 +1,8 @@
 """One measured run of compare.py, in a separate process.
 
-A job has the work that is timed, and a function that returns what results are compared by. What a job reads, imports and
-loads before the work is not timed. The answer is a JSON file, because libraries may print to stdout.
+A job has the work that is timed, and a function that turns its result into strings, such as checksums, which compare.py
+compares. What a job reads, imports and loads before the work is not timed. The answer is written to a JSON file, because
+libraries may print to stdout.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ BATCH_CHARACTERS = 128_000_000
 TEXT_CHARACTERS = 10_000
 #: The maximum number of texts that are encoded one by one.
 CALLS = 20_000
-#: How many characters of the file are read for these texts, at most.
+#: The maximum number of characters of the file that are read for the texts encoded one by one.
 CALLS_CHARACTERS = 8_000_000
 #: The fields of a request of compare.py.
 Ask = SimpleNamespace
@@ -35,11 +36,12 @@ Ask = SimpleNamespace
 class Job(NamedTuple):
     #: The work that is measured.
     work: Callable[[], Any]
-    #: Returns what results are compared by, such as a checksum of the ids of each text.
+    #: Turns the result into the strings that compare.py compares, such as a checksum of the ids of each text.
     found: Callable[[Any], list[str]]
     #: Runs before the measurement, so that threads and memory exist.
     warm: Callable[[], Any] = lambda: None
-    #: Runs before processor time and memory are read, because a child process is counted only when it has ended.
+    #: Runs after the work, but before the final processor time and memory are read: a child process is counted only
+    #: when it has ended.
     end: Callable[[], Any] = lambda: None
 
 
@@ -95,7 +97,7 @@ def train_bpe(ask: Ask) -> Job:
 
     import bpe_trainer as bpe
 
-    # The number of merges already shows if the vocabulary is smaller than requested.
+    # Ignore the warning that the vocabulary is smaller than requested, because the number of merges shows that.
     warnings.simplefilter("ignore")
     options: dict[str, Any] = {"pattern": ask.pattern, "compat": ask.rule, "special_tokens": ask.special_tokens}
 
@@ -148,7 +150,7 @@ def train_rustbpe(ask: Ask) -> Job:
     rustbpe: Any = importlib.import_module("rustbpe")
     tokenizer = rustbpe.Tokenizer()
     vocab_size, pattern = ask.vocab_size - len(ask.special_tokens), regex(ask)
-    # It counts texts on all threads, each text on one.
+    # rustbpe counts texts on all threads, but each text on only one.
     return Job(
         lambda: tokenizer.train_from_iterator(iter(texts_of_file(ask)), vocab_size, pattern=pattern),
         lambda _: ranked({bytes(token): rank for token, rank in tokenizer.get_mergeable_ranks()}),
@@ -183,7 +185,7 @@ def train_gigatoken(ask: Ask) -> Job:
     rust: Any = importlib.import_module("gigatoken.gigatoken_rs")
     if ask.pattern != "gpt2":
         raise Cannot("trains as gpt2 cuts only")
-    # No text in UTF-8 has these bytes, so the file is not cut.
+    # Without a special token, the separator is two bytes that no text in UTF-8 has, so the file is not cut.
     separator = ask.special_token.encode() if ask.special_token else b"\xff\xff"
     rule = "huggingface" if ask.rule == "huggingface" else "raw_token_ids"
     return Job(
@@ -215,7 +217,7 @@ def encode_bpe(ask: Ask) -> Encoders:
 def encode_tokenizers(ask: Ask) -> Encoders:
     hf: Any = importlib.import_module("tokenizers")
     tokenizer = hf.Tokenizer.from_file(os.path.join(ask.tokenizer, "tokenizer.json"))
-    # Without offsets, if this version has that call.
+    # encode_batch_fast computes no offsets, but older versions lack it.
     batch = getattr(tokenizer, "encode_batch_fast", tokenizer.encode_batch)
     return (
         lambda texts: [one.ids for one in batch(texts, add_special_tokens=False)],
@@ -317,7 +319,7 @@ def file_gigatoken(ask: Ask) -> Job:
     numpy: Any = importlib.import_module("numpy")
     return Job(
         lambda: tokenizer.encode_files(gigatoken.TextFileSource([ask.file], separator=ask.special_token or None)),
-        # Its result has no ids of special tokens.
+        # The result of gigatoken has no ids of special tokens.
         lambda ids: digests([numpy.concatenate([numpy.asarray(text) for text in ids])]),
         lambda: tokenizer.encode_batch(["This starts its threads."]),
     )
@@ -333,7 +335,9 @@ def _gigatoken(ask: Ask) -> Any:
 
 
 def job_of(ask: Ask) -> Job:
-    """Returns the job for the requested work and library. A function that is named after the library makes it."""
+    """Returns the job for the requested work and library. A function named after the work and the library makes the job or, for
+    encoding, the calls from which the job is made here.
+    """
     package = ask.library.partition(",")[0]
     if ask.work in ("train", "file"):
         job: Job = globals()[f"{ask.work}_{package}"](ask)

@@ -5,8 +5,8 @@ import type { ScaleRecord } from "./record.ts";
 const fittedPointCount = 4;
 
 /**
- * An assumption about larger sizes: which corpus the additional text resembles, and with which exponent (Heaps' law)
- * its distinct words grow in number.
+ * An assumption about sizes that were not measured: which corpus the additional text resembles, and the exponent of
+ * Heaps' law for the number of its distinct words.
  */
 export type Case = {
   readonly title: string;
@@ -52,7 +52,7 @@ export function costOf(record: ScaleRecord, on: Case, sizeBytes: number, sliceBy
   };
 }
 
-/** Returns the cost of merging this many distinct words. */
+/** Returns the cost of merging `distinctWordCount` words. */
 export function mergeCostOf(record: ScaleRecord, on: Case, distinctWordCount: number) {
   const counted = record.counting.find(({ name }) => name === on.name)!;
   const wordBytes = (distinctWordCount * counted.wordBytes) / counted.distinctWordCount;

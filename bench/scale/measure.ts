@@ -1,4 +1,4 @@
-// Measures what the model in docs/many-machines.md is computed from:
+// Measures the numbers from which the model in docs/many-machines.md is computed:
 //
 //   node scripts/bun.mjs bench/scale/measure.ts english.txt multilingual.txt web.txt code.txt
 //

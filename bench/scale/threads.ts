@@ -2,8 +2,8 @@
 //
 //   node scripts/bun.mjs bench/scale/threads.ts <corpus> [rounds]
 //
-// Computes the time on more cores from the processor time, as if their memory were no slower. The corpus should have a
-// gigabyte or more and fit into the page cache.
+// Computes the time on more cores from the processor time, assuming that their memory is no slower. The corpus should
+// have a gigabyte or more and fit into the page cache.
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";

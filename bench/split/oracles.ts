@@ -86,7 +86,7 @@ const randomByteStrings = Array.from({ length: Number(options.random) }, () =>
 const lines: string[] = [];
 for (const path of paths) {
   const content = await Bun.file(path).slice(0, fileSizeBytesMax).text();
-  // The last line may be cut inside a character.
+  // The last line is left out, because it may be cut inside a character.
   lines.push(
     ...content
       .split(/(?<=\n)(?=\S)/)

@@ -31,7 +31,7 @@ export function makeEnglish(sizeBytes: number, seed: number): Uint8Array {
   return bytes;
 }
 
-/** Makes words, most of them distinct. Each count is `wordCount` / a random rank. */
+/** Makes words, most of them distinct. Each count is `wordCount` divided by a random rank. */
 export function makeWords(wordCount: number, seed: number): WordTable {
   const random = xorshift(seed);
   const encodedSyllables = syllables.map((syllable) => new TextEncoder().encode(syllable));

@@ -5,8 +5,8 @@ import { addToIndex, buildIndex, type WordIndex } from "../word-index.ts";
 
 /**
  * Reads only the words that the index has for the pair. Changes only the counts of this pair, of the pairs that overlap
- * an occurrence of it, and of the pairs that replace these. The index may also have words that no longer contain the
- * pair.
+ * an occurrence of it, and of the pairs that replace the overlapping ones. The index may also have words that no longer
+ * contain the pair.
  */
 export function updateNeighbours(words: WordTable): Update {
   const tokenized: TokenizedWords = { tokens: [], counts: [] };

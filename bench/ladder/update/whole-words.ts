@@ -5,8 +5,8 @@ import { addToIndex, buildIndex, type WordIndex } from "../word-index.ts";
 import { mergeInWord } from "./recount.ts";
 
 /**
- * Reads only the words that contain the pair. Subtracts all pairs of such a word, merges the pair in the word, and adds
- * all pairs that the word has then.
+ * Reads only the words that contain the pair. Subtracts all pairs of such a word from the counts, merges the pair in
+ * the word, and adds all pairs that the word has after that.
  */
 export function subtractAndAddWords(words: WordTable): Update {
   const tokenized: TokenizedWords = { tokens: [], counts: [] };
