@@ -208,7 +208,7 @@ test("if no file is named, piped or redirected data is read; otherwise that is a
     const { code, stdout } = shell(`"$0" count ${redirected} 2>&1`);
     expect([code, stdout]).toEqual([2, expect.stringContaining("bpe: error: <file>... is missing")]);
   }
-  // An option such as --counts replaces the files.
+  // With an option such as --counts, no file need be named, and piped data is not read.
   bpe(["count", "short.txt", "-q", "-o", "known.counts"], { cwd: home });
   expect(shell(`echo other | "$0" count --counts known.counts -q`).stdout).toBe(
     bpe(["count", "--counts", "known.counts", "-q"], { cwd: home }).stdout,

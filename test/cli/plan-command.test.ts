@@ -225,7 +225,7 @@ describe("ranges that do not fit are refused with their line", () => {
     const [line] = plan("changing.txt") as [string];
     const { mtime, mtimeMs, size } = statSync(path);
     expect(countLines([line]).code).toBe(0);
-    // The modification time of a copy may have been truncated to the second.
+    // The modification time of a copy may have been truncated to the second. That does not count as a change.
     utimesSync(path, mtime, Math.floor(mtimeMs / 1000));
     expect(countLines([line]).code).toBe(0);
     utimesSync(path, mtime, Math.floor(mtimeMs / 1000) + 1);

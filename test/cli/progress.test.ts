@@ -33,7 +33,7 @@ test("the last object of each stage that ends has the final amounts", () => {
   update({ ...counting(99.6), stage: "hashing", total: null });
   update(merged(0));
   time.ms = 1000;
-  // Fewer than requested: the corpus has no more merges.
+  // The training ends with fewer merges than requested, because the corpus has no more.
   update(merged(390));
   end("took");
   end("took");
@@ -306,7 +306,7 @@ test("a bar is removed before a table, an error or the next prompt", async () =>
   const counted = /counted 840,001 pretokens.*\n/;
   const whole = /^#bpe-counts.*\nĠwords\t240000\n(.*\n){6}prompt\n$/;
   expect(table).toMatch(/\ncounted 840,001 pretokens.*\nprompt\n$/);
-  // With a pipe, the summary may be before, within or after the table.
+  // If the table goes through `cat`, the summary may be shown before, within or after the table.
   expect(piped).toMatch(counted);
   for (const all of [piped!, table!]) expect(all.replace(counted, "")).toMatch(whole);
   expect(error).toMatch(/^bpe: error: .*\nhint: .*\nprompt\n$/);

@@ -99,7 +99,7 @@ const rows: Readonly<Record<keyof typeof trainingOptions, Row>> = {
 const train = commands.find(({ name }) => name === "train")!;
 const options: [keyof typeof rows, Option][] = Object.entries(trainingOptions) as never;
 
-/** Returns the value of an option in the request of a command line. */
+/** Returns the value that an option gets from a command line. */
 function typed(key: keyof typeof rows, args: readonly string[]): unknown {
   const { options } = parseInvocation(train, args);
   return readTyped(trainingOptions, options)[key];

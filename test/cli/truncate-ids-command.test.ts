@@ -145,8 +145,8 @@ describe("files of the trainers' formats, with their documents,", () => {
     expect(lines.flatMap((line) => line.trim().split(" ").filter(Boolean).map(Number))).toEqual([
       ...new Uint16Array(bytesOf("bare.bin").buffer.slice(0)),
     ]);
-    // Two documents, and three of the four records, because OLMo drops the empty one. Splitting at the last line end
-    // adds "".
+    // There is a line for each of two documents, and for three of the four records, because OLMo drops the empty one.
+    // Splitting at the last line end adds "".
     expect(lines).toHaveLength(2 + 3 + 1);
   });
 

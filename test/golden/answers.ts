@@ -6,12 +6,12 @@ import { makers } from "./make.ts";
 
 /** No run takes this long unless it hangs. */
 const hangMs = 900_000;
-/** Larger outputs are frozen only by their checksum. */
+/** The frozen answers (frozen.ts) have only the checksum of a larger output. */
 const shownBytesMax = 4 << 20;
 
 /** The answer of a case: its command line, and its outputs by name. */
 export type Answer = { readonly args: string; readonly outputs: ReadonlyMap<string, Output> };
-/** An output. If it is `forPeople` and small enough, its text is frozen, otherwise its checksum. */
+/** An output. The frozen answers have its text if it is `forPeople` and small enough, otherwise its checksum. */
 export type Output = { readonly sum: string; readonly text: string | null; readonly forPeople: boolean };
 
 const outputOf = (content: string | Uint8Array, forPeople = false): Output => ({

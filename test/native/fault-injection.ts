@@ -18,7 +18,7 @@ const home = mkdtempSync(join(tmpdir(), "bpe-native-"));
 const text = Buffer.from(`${madeText(1, 30_000)}<|endoftext|>`);
 let failedCount = 0;
 
-/** Runs a program, prints its last line, and counts a failure. */
+/** Runs a program and prints its last line. Counts the run if it fails. */
 function attempt(title: string, program: string, args: readonly string[]): void {
   const { exitCode, stdout, stderr } = Bun.spawnSync([program, ...args], { stdin: text });
   const last = stdout.toString().trim().split("\n").at(-1);

@@ -158,7 +158,7 @@ test("untrusted text does not run, and is shown verbatim", async () => {
   expect(await page.evaluate(() => "harmed" in globalThis)).toBe(false);
   expect(await page.locator("script").count()).toBe(2);
   expect(await page.locator("#differences img, #differences svg, #differences a").count()).toBe(0);
-  // The passages as the first tokenizer cuts them: the tokens of the second are removed.
+  // Reads the passages as the first tokenizer cuts them: without the tokens of the second.
   const shown = await page.locator("#differences .text").evaluateAll((texts) =>
     texts.map((text) => {
       const copy = text.cloneNode(true) as HTMLElement;

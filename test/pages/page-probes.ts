@@ -37,7 +37,7 @@ export const unfold = (page: Page) =>
   page.evaluate(async () => {
     for (let left = document.querySelectorAll("details:not([open])"); left.length > 0; ) {
       for (const details of left) (details as HTMLDetailsElement).open = true;
-      // An opened section is filled a moment later, and may contain others.
+      // An opened section is filled a moment later, and may then contain other sections.
       await new Promise((done) => setTimeout(done, 50));
       left = document.querySelectorAll("details:not([open])");
     }

@@ -120,7 +120,8 @@ class Starts(unittest.TestCase):
             self.check_nothing_is_left(f"call {n}")
 
     def interrupted_at_call(self, n: int, make, module, names) -> bool:
-        """Interrupts at the n-th moment just before or after one of the calls. Returns whether there is one."""
+        """Interrupts at the n-th of the moments just before and just after the calls. Returns whether there is an n-th.
+        """
         struck = threading.Event()
         halves = 0
 

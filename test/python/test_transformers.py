@@ -70,7 +70,7 @@ class Transformers(unittest.TestCase):
                 self.assertEqual(text, rendered)
                 ids = tokenizer.apply_chat_template(CHAT, add_generation_prompt=True, return_dict=False)
                 self.assertEqual(ids, ours.encode(rendered))
-                # The part that TRL trains on with assistant_only_loss.
+                # TRL trains on this part if `assistant_only_loss` is set.
                 self.assertEqual(self.said(tokenizer, CHAT), f"Hello{roles[1]}")
                 if name == "gemma":
                     with self.assertRaisesRegex(Exception, "has no tools"):

@@ -92,7 +92,7 @@ function waitedMs(pid: number): number | null {
 
 /** The maximum time until a signal ends a run, in milliseconds. */
 const stopMsMax = 200;
-/** More time, for the system to release the run's memory: about 0.1 s per gigabyte. */
+/** Additional time in milliseconds, in which the system releases the run's memory: about 0.1 s per gigabyte. */
 const takingBackMs = 300;
 export let slowestSlowStopMs = 0;
 /** A signal is sent after at most about this time, which adapts to earlier runs. */

@@ -43,7 +43,7 @@ beforeAll(() => {
   expect(stdout.toString()).toStartWith("bpe ");
   home = mkdtempSync(join(driveC, "Größe 数 "));
   homeOnC = `C:\\${home.slice(driveC.length + 1)}`;
-  // Paths whose order differs with "/" and "\": inputs are sorted by their paths with "/".
+  // The order of these paths depends on whether "/" or "\" separates their names. Inputs are sorted by paths with "/".
   texts = ["corpus/a/one.txt", "corpus/a!.txt", "corpus/aB/two.txt", "corpus/äö.txt"];
   for (const [i, path] of texts.entries()) {
     mkdirSync(join(home, path, ".."), { recursive: true });

@@ -182,7 +182,7 @@ async function unpacked(suite: Suite): Promise<string> {
     const text = readFileSync(join(directory, file), "utf8");
     writeFileSync(join(directory, path), text.repeat(Math.ceil(bytes / text.length)));
   }
-  // Renames the suite's own modules, which pytest would import before the adapters.
+  // Renames the suite's own modules, because pytest would import these instead of the adapters.
   for (const name of suite.adapters)
     if (existsSync(join(directory, name)))
       renameSync(join(directory, name), join(directory, `${name}.original`));

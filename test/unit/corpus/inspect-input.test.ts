@@ -17,7 +17,9 @@ function headOf(content: Uint8Array, bytesMax?: number) {
   }
 }
 
-/** Returns a zstd frame whose content is the letter a, `blockCount` times 128 KB, with four bytes for each block. */
+/**
+ * Returns a zstd frame with `blockCount` blocks of four bytes, each of which decompresses to 128 KiB of the letter a.
+ */
 function repeatedLetter(blockCount: number): Buffer {
   const block = (isLast: number) => [
     (((1 << 17) << 3) & 0xff) | 2 | isLast,

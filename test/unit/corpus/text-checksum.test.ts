@@ -20,8 +20,8 @@ test("checksums of parts combine to the checksum of the whole", () => {
   let after = 0;
   for (let rest = 1 << 27; rest > 0; rest -= block.length) after = crc32(block, after);
   expect(joinChecksums(crc32("begin"), after, 1 << 27)).toBe(whole);
-  // The second part has more than 2^32 bytes, so it is not made. With 0 as its checksum, the result depends only on the
-  // first checksum and on the length. So joining the part in two halves must give the same result.
+  // The second part would have more than 2^32 bytes, so it is not made. With 0 as the checksum of this part, the result
+  // depends only on the first checksum and on the length. So joining the part as two halves must give the same result.
   const zeros = 5e9;
   expect(joinChecksums(1, 0, zeros)).toBe(joinChecksums(joinChecksums(1, 0, zeros / 2), 0, zeros / 2)!);
   expect(joinChecksums(undefined, 1, 1)).toBeUndefined();

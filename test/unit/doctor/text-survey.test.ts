@@ -110,8 +110,8 @@ const isWhole = (ids: readonly number[]) => {
 };
 
 /**
- * Returns the shortest runs of tokens whose bytes, at most 64, are whole characters. Leaves out added tokens, and
- * tokens that are in no such run.
+ * Returns the shortest runs of tokens that together are whole characters, of at most 64 bytes. Leaves out added tokens,
+ * and tokens that are in no such run.
  */
 function naiveGroups(ids: readonly number[]): number[][] {
   const groups: number[][] = [];
@@ -132,9 +132,9 @@ function naiveGroups(ids: readonly number[]): number[][] {
 const named = ["Latin", "Cyrillic", "Greek", "Han", "Hiragana", "Hangul", "Arabic", "Devanagari", "Thai"];
 
 /**
- * Returns the script of a text's first letter. A text without letters, numbers, signs and white space, usually one of
- * marks only, has the script of its characters. "another" is a script that is not in `named`; "none" is for any other
- * text.
+ * Returns the script of a text's first letter. If a text has no letters, numbers, punctuation, symbols or white space
+ * (usually it has only marks), returns the script of its characters. Returns "another" for a script that is not in
+ * `named`, and "none" for other texts without letters.
  */
 function naiveScript(text: string): string {
   const isMark = !/[\p{L}\p{N}\p{P}\p{S}\p{White_Space}]/u.test(text);

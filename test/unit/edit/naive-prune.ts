@@ -13,7 +13,7 @@ export type NaiveTokenizer = {
   /** Tokens that are never removed: bytes, and added tokens. */
   readonly fixed: ReadonlySet<string>;
   readonly merges: readonly (readonly [string, string])[];
-  /** Whether a pretoken that is a token is not merged. */
+  /** Whether a pretoken that equals a token becomes this token without merging. */
   readonly ignoresMerges: boolean;
 };
 

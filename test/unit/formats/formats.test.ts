@@ -247,7 +247,8 @@ test("the small files name the special tokens, and <|endoftext|> as beginning an
     additional_special_tokens: specialTokens,
   });
   const config = JSON.parse(files["tokenizer_config.json"]!);
-  // Without add_bos_token, llama.cpp's converter makes some tokenizers put a bos in front, so the file must say false.
+  // Without add_bos_token, llama.cpp's converter makes some tokenizers put a bos before each text, so the file must say
+  // false.
   expect(config).toMatchObject({
     ...roles,
     add_bos_token: false,

@@ -66,8 +66,8 @@ export function makeTuning(random: Random): MergeTuning {
 }
 
 /**
- * Returns the number of merges, and a checksum of their halves and counts. The checksums that tests expect come from an
- * independent JavaScript engine.
+ * Returns the number of merges, and a checksum of their halves and counts. The checksums that tests expect were
+ * computed by an independent JavaScript engine.
  */
 export function sumOf({ mergeCount, left, right, counts, replacedCounts }: Merges): string {
   const hash = createHash("sha256");

@@ -478,8 +478,8 @@ const patternsOfFamily: Record<string, readonly (readonly string[])[]> = {
 const explained = [
   // This operand only lets the kernel look ahead less often.
   "gpt2: and 0, change 0",
-  // The characters in `where` come from `last`, which leaves out runs that end the text. `atEnd` is the result for such
-  // runs, so it changes nothing here.
+  // The argument `where` comes from `last`, which leaves out runs that end the text. `atEnd` is the result only for
+  // such runs, so changing it has no effect here.
   `gpt2: before 0, change ${atEndOfBefore}`,
   `deepseek: before 1, change ${atEndOfBefore}`,
   `deepseek: before 2, change ${atEndOfBefore}`,

@@ -39,8 +39,8 @@ const effects: Record<string, string> = {
 };
 
 /**
- * Settings to try, in five groups: those that make the runtime do something else, those of its compiler and memory, its
- * other switches, variables of Node, and variables of the system.
+ * Settings to try, in five groups: those that make the runtime do something other than run the program, those of its
+ * compiler and memory, its other switches, variables of Node, and variables of the system.
  */
 const tried = `
   BUN_BE_BUN=1 BUN_OPTIONS=--version BUN_OPTIONS=--preload=${evil} BUN_INSPECT=ws://127.0.0.1:0/

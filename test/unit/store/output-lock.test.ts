@@ -75,7 +75,7 @@ test("a killed process holds no lock, whatever process id its file names", async
   await run.exited;
   expect(existsSync(lockFile)).toBe(true);
   outputLock.takeNow(placeOf(out)).release();
-  // The id of a living process, as after the reuse of ids.
+  // The file names the id of a living process, as if the id of the killed one had been reused.
   writeFileSync(lockFile, `{"host":"elsewhere","pid":${process.ppid}}`);
   outputLock.takeNow(placeOf(out)).release();
   writeFileSync(lockFile, "");

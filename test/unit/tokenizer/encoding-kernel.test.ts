@@ -91,7 +91,7 @@ for (const [what, lengths, idCount, cleared] of [
       const encode = encoderOf(kernel);
       // A few words of each table, which are lost only when their table is cleared.
       const words = [5, 12, 30].flatMap((length) => Array.from({ length: 50 }, () => madeWord(length, 6)));
-      // The number of words in each table before each time it was cleared, and at the end.
+      // For each table, its number of words just before each time it was cleared, and at the end.
       const peaks = [[0], [0], [0]];
       for (let round = 0; round < 150; round++) {
         const batch =

@@ -98,7 +98,7 @@ test("an image contains only what its tokenizer needs", () => {
   expect(flagsOf({})).toBe(1 | 4 | 8 | 16 | 32 | 128);
   expect(flagsOf({ addsPrefixSpace: true })).toBe(1 | 2);
   const { part } = opened(tokenizerImage(parts, {}));
-  // Encoding segments of a text needs sections, which include the added tokens.
+  // This part has the added tokens, because encoding the segments of a text needs them.
   const contents = parts.addedTokens.map(({ content }) => Buffer.byteLength(content));
   expect(part(4).length).toBe(contents.reduce((sum, size) => sum + 16 + size, 24));
   const single = parts.addedTokens.map((token) => ({ ...token, singleWord: true }));

@@ -92,7 +92,7 @@ function isMonotone(model: EncodingModel): boolean {
 
 /** Returns a function for each algorithm of merging, which returns the ids of a word. */
 function mergersOf(model: EncodingModel): ((word: readonly number[]) => number[])[] {
-  // The first algorithm compares all ranks for each merge, and has memory only for words of at most this many bytes
+  // The first algorithm compares all ranks for each merge, and has memory only for at most this many symbols of a word
   // (`scannedBytesMax` of src/kernel/encode/merge-word.ts). With the limit 0, every word is merged by the other
   // algorithm, which uses a heap.
   const longestScanned = isSmallScale ? 5 : 64;

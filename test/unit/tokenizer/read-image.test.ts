@@ -15,7 +15,7 @@ import { jsonOf, writeTokenizer } from "./made-tokenizer.ts";
 const json = jsonOf(writeTokenizer("gpt2"));
 const load = (root: object): TokenizerParts => tokenizerOfJson(Buffer.from(JSON.stringify(root)), "made");
 
-/** Returns null for a tokenizer that cannot be reproduced. */
+/** Loads a tokenizer. Returns null if it is refused, because it cannot be reproduced. */
 function loadOrRefuse(root: object): TokenizerParts | null {
   try {
     return load(root);

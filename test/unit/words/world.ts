@@ -25,10 +25,10 @@ export type RunOptions = {
   readonly workerCountFor?: (textBytes: number) => number;
   readonly wordBytesMax?: number;
   readonly limitBytes?: number;
-  /** By how many milliseconds the cache's clock is ahead, so that files look older to it; by default 10,000. */
+  /** The cache's clock is ahead by this many milliseconds, so that files look older to it. The default is 10,000. */
   readonly laterMs?: number;
   readonly version?: string;
-  /** Called when the words are counted, before they are all stored. */
+  /** Called after the words have been counted, but before all of them are stored. */
   readonly meanwhile?: () => void;
 };
 
