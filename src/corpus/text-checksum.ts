@@ -13,7 +13,7 @@ export class TextChecksum {
   }
 }
 
-/** The number of mapped bytes that are read at a time: they stay in the processor's cache. */
+/** A mapped window is read again in blocks of this many bytes, which stay in the processor's cache. */
 const blockBytes = scaled(1 << 16, 16);
 
 /**
@@ -21,7 +21,7 @@ const blockBytes = scaled(1 << 16, 16);
  * window are read from the file once more.
  */
 export class RangeChecksum extends TextChecksum {
-  /** Allocated for mapped windows only: large arrays make the runtime collect garbage. */
+  /** Allocated only if a window is mapped, because large arrays make the runtime collect garbage. */
   private block: Uint8Array | undefined;
 
   constructor(

@@ -11,7 +11,7 @@ import type { Loaded, Subject } from "./subject.ts";
 type Steps = {
   readonly sources: readonly string[];
   readonly normalization: Normalization | null;
-  /** Whether the class adds a space before a text if the configuration does not say. */
+  /** Whether the class adds a space before a text, if the configuration does not say whether it should. */
   readonly addsPrefixSpace: boolean;
 };
 

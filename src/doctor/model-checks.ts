@@ -19,8 +19,8 @@ export function checkModelFile(subject: Subject): Finding[] {
 }
 
 /**
- * Whether each token has an id of its own, and no merge is repeated. Repeated keys, and merges without their tokens,
- * need no check: the scan that made this model has refused them.
+ * Whether each token has an id of its own, and no merge is repeated. Repeated keys, and merges of tokens that the
+ * vocabulary lacks, need no check: the scan that made this model has refused them.
  */
 function isSound({ vocab, merges: { left, right, merged } }: ScannedModel): boolean {
   const { ids } = vocab.spelled;
@@ -286,8 +286,8 @@ function likelyEqual({ tokens: { idLimit, bytes, starts } }: Loaded["parts"], re
 }
 
 /**
- * A model may have more rows than there are ids, as padding. Extra rows are reported only if they exceed this share of
- * the ids.
+ * The embedding of a model may have more rows than there are ids, as padding. Extra rows are reported only if they
+ * exceed this share of the ids.
  */
 const paddingShare = 0.1;
 

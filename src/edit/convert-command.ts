@@ -82,8 +82,8 @@ export async function runImage(invocation: Invocation, output: Output): Promise<
   await dataOutput.lockFiles(output, file);
   const supplements = await givenTokenizers.readSupplements(asked);
   const opened = await givenTokenizers.open({ path, ...supplements }, true, output);
-  // An image does not have this setting, because its callers choose for each text whether special tokens are found in
-  // it.
+  // An image does not have the setting `specialTokensAsText`, because the callers of an image choose for each text
+  // whether special tokens are found in it.
   const { specialTokensAsText: _, ...parts } = opened;
   const isUnchanged = supplements.pattern === undefined && supplements.specialTokens.length === 0;
   const facts = imageFactsOf(parts, modelFiles.roleTokensAt(path), path, isUnchanged);

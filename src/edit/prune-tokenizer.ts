@@ -21,7 +21,7 @@ type ChooseRequest = { readonly counts: Float64Array | null; readonly size: numb
 
 type Made = { readonly pruning: Pruning; readonly numbering: changes.Numbering; readonly within: string };
 
-/** Consecutive bytes of a file. */
+/** Consecutive bytes of a file that is sent in parts. */
 type Piece = { readonly name: string; readonly bytes: Uint8Array };
 
 /**
@@ -91,7 +91,7 @@ async function openFiles({ path, loadOptions, parts }: OpenRequest) {
   return { parts, sources, loaded, companions, derivations: derivation.derive(parts) };
 }
 
-/** Returns the files, rewritten with the kept tokens. */
+/** Returns the files, rewritten with only the kept tokens. */
 const prunedFiles = ({ parts, sources, loaded, companions }: Opened, numbering: changes.Numbering) => [
   ...sources.flatMap(({ code, files }, i) => code.prune(files, loaded[i]!, numbering)),
   ...pruneCompanionFiles(companions, numbering),

@@ -254,7 +254,7 @@ export function piecesOfFirst(big: TokenizerParts, small: TokenizerParts): Piece
     const isMade = reaches[id] === derivation.Reach.merging || bytes.has(id);
     if (smallId !== undefined) {
       ids.push(smallId);
-      // If a text is not searched for added tokens, merges may also produce this token. In both cases, its piece must
+      // If a text is not searched for added tokens, merges may produce this added token. In both cases, its piece must
       // be the same.
       if (isMade && merged(id)[0] !== smallId)
         refuse(

@@ -13,7 +13,7 @@ type FoundPlace = NoncanonicalPlace & { readonly path: string; readonly document
 
 type Counts = { idCount: number; documentCount: number; noncanonicalCount: number };
 
-/** The maximum number of places that are listed. The counts include all documents. */
+/** The maximum number of places that are listed. The counts also include the documents whose places are not. */
 const placesMax = 1000;
 /** The maximum number of places that are printed for people. */
 const shownPlaces = 10;

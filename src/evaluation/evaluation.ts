@@ -367,7 +367,7 @@ function numberMeasures(counts: NumberCounts): NumberMeasures {
   };
 }
 
-// Sums over tokens are in the order of ids, so that they do not depend on the distribution among threads.
+// Sums over tokens are computed in the order of ids, so that they do not depend on which thread counted which tokens.
 
 /** The number of occurrences of each token, by id. */
 export type CountsById = Float64Array;

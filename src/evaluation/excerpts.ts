@@ -8,8 +8,8 @@ export type Excerpt = {
   readonly text: string;
   readonly content: string;
   /**
-   * The ids of the tokens and their lengths in bytes, for each tokenizer. null for a tokenizer that changes the texts
-   * differently from the largest group (`tokenizersAlike`), because its tokens may not spell `content`.
+   * The ids of the tokens and their lengths in bytes, for each tokenizer. null for a tokenizer outside the largest
+   * group of tokenizers that change the texts alike (`tokenizersAlike`), because its tokens may not spell `content`.
    */
   readonly cuts: readonly ({ readonly ids: readonly number[]; readonly lengths: readonly number[] } | null)[];
 };

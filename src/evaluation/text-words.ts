@@ -278,7 +278,7 @@ export function* countSpecialTokens(
     const base = starts[first]!;
     const limit = starts[end]! - base;
     inAll.reset(bytes.subarray(base, base + limit));
-    // Words are stored end to end, so a match may begin in one word and end in another. It hides no other match,
+    // Words are stored end to end, so a match may begin in one word and end in another. Such a match hides no other,
     // because every word that it touches is searched separately.
     let word = first;
     for (let pos = inAll.find(0, limit); pos < limit; ) {

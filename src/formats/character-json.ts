@@ -5,8 +5,8 @@ import { type EncodingModel, encodingModels, type TokenTable, tokenizers, tokenT
 import type { ScannedModel, TokenIds } from "./scan-tokenizer-json.ts";
 
 // These functions read a `tokenizer.json` whose merging begins with characters, as in files made from SentencePiece
-// models. HF usually replaces each space of a text by the mark U+2581, so the tokens of the file contain marks. Here,
-// such tokens contain spaces, and a mark in a text counts as a space.
+// models. HF usually replaces each space of a text by the mark U+2581, so the tokens of the file contain marks. In the
+// loaded tokenizer, such tokens contain spaces instead, and a mark in a text counts as a space.
 
 /** The character by which HF replaces spaces. */
 export const mark = "\u2581";

@@ -18,8 +18,8 @@ export type Entry = {
    */
   readonly names: readonly (readonly string[])[];
   /**
-   * Whether a file may have this format, by its first 4 KB as Latin-1. Of several formats that match, the last one in
-   * `all` is taken. Always false for a format that is not recognized by content.
+   * Whether a file may have this format, judging by its first 4 KB, read as Latin-1. Of several formats that match, the
+   * last one in `all` is taken. Always false for a format that is not recognized by content.
    */
   readonly matches: (head: string) => boolean;
   /** A file with this suffix has this format if its content shows no other kind of file. */

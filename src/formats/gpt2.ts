@@ -57,8 +57,9 @@ function* mergesTxt(vocabulary: Vocabulary): Generator<Uint8Array> {
 const encoder = new TextEncoder();
 
 /**
- * Reads the files. The pattern comes from the options, or else from the record next to the files; without a record it
- * is GPT-2's. The special tokens of the options are added to those of the record, or to guessed ones.
+ * Reads the files. The pattern comes from the options or, if they give none, from the record next to the files; without
+ * a record, it is GPT-2's. The special tokens of the options are added to those of the record or, without a record, to
+ * guessed ones.
  */
 function read([vocabFile, mergesFile]: SourceFiles, options: tokenizers.LoadOptions): TokenizerParts {
   const { path: vocabPath } = vocabFile;

@@ -44,7 +44,7 @@ export async function readLikeFrom(
       { hint: "add this token to added_tokens in its tokenizer.json" },
     );
   };
-  // Checks the file now, because otherwise the training would fail at its end.
+  // Checks the file now. Without this, the training would fail only at its end.
   if (root !== null) frameWithIds(root, checkKnown, path);
   const bos = modelSettings.contentOf(config?.bos_token);
   const recorded = recordFiles.find(paths);
@@ -80,7 +80,7 @@ export async function readLikeFrom(
 }
 
 /**
- * Merges the added tokens with those that the configuration lists, in the order of ids. As in `transformers`, the
+ * Combines the added tokens with those that the configuration lists, in the order of ids. As in `transformers`, the
  * configuration's flags take precedence, and tokens that only the configuration lists come last.
  */
 function withConfigured(

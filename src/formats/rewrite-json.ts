@@ -28,7 +28,10 @@ export class JsonRewriter {
     this.isAscii = pos === file.length;
   }
 
-  /** Returns the value at the path `keys` from `start` on. If a key occurs twice, the last one counts. */
+  /**
+   * Returns the value to which the path `keys` leads from the value at `start`. If a key occurs twice, the last one
+   * counts.
+   */
   placeOf(keys: readonly string[], start = json.skipSpace(this.file, 0)): Place | undefined {
     for (const key of keys) {
       const found = this.membersOf(start).get(key);

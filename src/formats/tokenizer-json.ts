@@ -248,8 +248,8 @@ const jsonOfToken = ({ id, content, singleWord, lstrip, rstrip, normalized, spec
 
 /**
  * Returns the top-level fields that are taken from --like (`TokenizerFormat.frame`), except the model, with the new
- * ids; empty if there are none. If bos was requested, but the post-processor among them adds no tokens, one that adds
- * bos replaces it.
+ * ids; empty if there are none. If bos was requested, but the post-processor of --like adds no tokens, a post-processor
+ * that adds bos takes its place.
  */
 function frameOf({ vocabulary, model, like }: FinishedTokenizer): json.JsonObject {
   if (!like?.root) return {};

@@ -8,8 +8,8 @@ import { type ByteSink, scaled, UserError } from "#runtime";
 import { type IdWriter, shorterDocuments } from "./id-writers.ts";
 
 /**
- * A row group ends with the first document at whose end its size is at least this number. The size is the number of
- * ids, plus the number of rows, plus a quarter of the number of bytes of kept fields.
+ * A row group ends with the first document that brings the group's size to at least this number. The size is the number
+ * of ids, plus the number of rows, plus a quarter of the number of bytes of kept fields.
  */
 const groupIds = scaled(1 << 20, 64);
 /**
