@@ -247,7 +247,7 @@ function zshCase(command: CommandSpec): string {
       ;;`;
 }
 
-/** Returns the specification of an option: `'(-n --vocab-size)'{-n+,--vocab-size=}'[vocabulary size]:N: '` */
+/** Returns zsh's specification of an option: `'(-n --vocab-size)'{-n+,--vocab-size=}'[vocabulary size]:N: '` */
 function zshOption(option: optionTables.Option, command: CommandSpec): string {
   const { name, short, description } = option;
   const { repeatable, value } = option.kind;

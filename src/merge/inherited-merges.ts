@@ -167,7 +167,10 @@ class Boundaries {
     }
   }
 
-  /** Examines the boundaries in records. The kernel lists the pairs with matching flags, few of them more than once. */
+  /**
+   * Examines the boundaries in words that are records in a kernel's memory. The kernel lists the pairs of a token with
+   * `mayEnd` and one with `mayBegin`, few of them more than once.
+   */
   private *examineRecords({ kernel, positionBytes, flagsStart }: RecordWords): Generator<undefined, number> {
     const { exports, memory } = kernel;
     new Uint8Array(memory.buffer, flagsStart).set(this.flags);

@@ -63,7 +63,8 @@ type FirstStage = {
 };
 
 /**
- * Learns from words or records. Returns undefined if they are records whose memory has no room for merging.
+ * Learns from a table of words, or from words that are records in the memory of a kernel. Returns undefined if the
+ * words are such records and that memory has no room for merging.
  *
  * @param tokenCounts how often each token of the first stage occurs in the pretokens
  */

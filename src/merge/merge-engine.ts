@@ -228,7 +228,7 @@ function* layOutWords({ memories, budget }: MergeEngine, words: MergeWords): Gen
   if ("kernel" in words) words.discard();
 }
 
-/** Copying this many bytes counts as the work of one cell. */
+/** Copying this many bytes counts as the work of one cell (a token of a word, or the end of a word). */
 const bytesPerWork = 16;
 
 /** Copies a memory's part of the words, [first, end), into the memory. */
@@ -254,8 +254,9 @@ function* copyWords(
 }
 
 // The functions below exchange counts between the memories of an engine (src/kernel/merge/memory-exchange.ts). Each
-// memory counts the pairs and the neighbours in its own words. The sums go to the first memory and, where they are
-// needed, to the others.
+// memory counts, in its own words, the pairs and the neighbours (tokens next to the merged pair). The sums go to the
+// first memory and, where they are needed, to the others. A weight is a number of occurrences, each multiplied by the
+// count of its word.
 
 const bytePairCount = 1 << 16;
 

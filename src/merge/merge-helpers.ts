@@ -23,7 +23,7 @@ export type MergePlan = {
   readonly memoryCount: number;
   /** The index of this memory. */
   readonly memoryIndex: number;
-  /** About the number of cells in all memories. */
+  /** About the number of cells (tokens of words, and ends of words) in all memories. */
   readonly cellCountOfAll: number;
   readonly startCount: number;
   readonly startByteCount: number;

@@ -105,7 +105,7 @@ export const cellCountBound = ({ wordCount, positionCount }: wordTables.TokenWor
 export const nounOfWords = ({ startTokens }: MergeOptions) =>
   startTokens !== undefined && startTokens.spelling === undefined ? "documents" : "distinct words";
 
-/** The maximum number of cells. Positions are below 2^31, and the kernel needs an end after every cell. */
+/** The maximum number of cells. The position of every cell, and that of the end after the last one, is below 2^31. */
 const cellCountMax = 2 ** 31 - 2;
 
 export function checkCellCount(cellCount: number, options: MergeOptions): void {

@@ -25,8 +25,9 @@ import {
 } from "./merge-options.ts";
 
 /**
- * By `roomPerCell`, the maximum number of cells fits into 7 memories if cells have 16 bits, into 11 if they have 32. If
- * the system grants less than 4 GB per memory, more are needed.
+ * A cell has a token of a word, or marks the end of a word. By `roomPerCell`, the maximum number of cells fits into 7
+ * memories if cells have 16 bits, into 11 if they have 32. If the system grants less than 4 GB per memory, more
+ * memories are needed.
  */
 const memoryCountMax = 16;
 
@@ -66,8 +67,9 @@ function isFullOfTokens({ memories: [memory] }: MergeEngine): boolean {
 }
 
 /**
- * Like `trainMerges`, for words that are records: the engine works in the memory that holds them. Returns undefined if
- * that memory is too small. If memory runs out later, the generator returns undefined, and the words are lost.
+ * Like `trainMerges`, for words that are records in a kernel's memory: the engine works in this memory. Returns
+ * undefined if the memory is too small. If memory runs out later, the generator returns undefined, and the words are
+ * lost.
  */
 export function trainInPlace(
   words: NumberedRecords,

@@ -170,7 +170,7 @@ function edgesOf(sets: readonly unicode.CodePointSet[]): Float64Array {
 }
 
 const stateCountMax = 4000;
-/** The cost of following one symbol from one situation, in compile steps. */
+/** The cost, in compile steps, of following one symbol from one situation (what a state of an automaton represents). */
 const situationSteps = 32;
 /** The next state of an impossible symbol. */
 const impossible = -1;

@@ -67,8 +67,8 @@ function buildColumns({ runStarts, runClasses }: CharacterClasses): {
   columns: Uint8Array;
 } {
   const blocks = new BlockList();
-  // A block of code points inside one run is stored at once; a block in which runs begin or end is collected in
-  // `mixed`.
+  // A run is a range of code points of one class. A block of code points inside one run is stored at once. A block in
+  // which runs begin or end is collected in `mixed`.
   const blockOf = new Uint16Array((unicode.lastCodePoint + 1) >> blockBits);
   const mixed = new Uint8Array(blockSize);
   let mixedBlock = -1;

@@ -14,7 +14,7 @@ export type Deflate = (bytes: Uint8Array<ArrayBuffer>) => Uint8Array;
  * The columns of a vocabulary before they are compressed.
  *
  *   ARRAY    TYPE          LENGTH      MEANING
- *   steps    Int32Array    mergeCount  see PackedVocabulary
+ *   steps    Int32Array    mergeCount  the difference of each id from the expected one (`stepsOf`)
  *   created  Float64Array  mergeCount  occurrences of a merge's token in the corpus, when the merge was made
  *   end      Float64Array  mergeCount  occurrences of a merge's token at the end; absent if they follow from `created`
  *   text     Float64Array  mergeCount  occurrences of a merge's token in a text

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { Worker as NodeWorker } from "node:worker_threads";
 import * as zlib from "node:zlib";
 import picomatch from "picomatch";
-// The build puts this file next to the importing module.
+// The build puts the imported file next to the module that imports it.
 import wasmPath from "../../node_modules/xxhash-wasm/workerd/xxhash.wasm" with { type: "file" };
 import type { WorkerThread } from "./worker-jobs.ts";
 

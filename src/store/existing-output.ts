@@ -13,8 +13,9 @@ type ExistingOutput =
   | { readonly kind: "result"; readonly stats: Stats; readonly names: readonly string[] };
 
 /**
- * Examines what is at a place, without changing it. Throws a UserError if something is there that is neither an earlier
- * result nor an empty directory. Tries again if another run replaces or removes what is there meanwhile.
+ * Examines what is at a place, where an output is to be written, without changing it. Throws a UserError if something
+ * is there that is neither an earlier result nor an empty directory. Tries again if another run replaces or removes
+ * what is there meanwhile.
  */
 export function inspectOutput(place: Place): ExistingOutput {
   for (let attempt = 1; ; attempt++) {

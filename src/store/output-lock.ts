@@ -30,10 +30,10 @@ import * as trustedFiles from "./trusted-files.ts";
  *                             the old output. MARK, a hash of the old output's record, tells which of the two it is.
  *
  * HOST is a hash of the host's name, RUN a random number of this process. HOST, RUN and MARK have 8 hexadecimal digits
- * each. The name does not tell whether its run is alive, but the lock of the place does. While a run holds that lock,
- * all other runs of this host that wrote there are dead. On a file system of this machine, runs with other host names
- * are dead, too, because containers share its locks. Some file servers keep locks per host: there, a run of another
- * host counts as dead if its files have not changed for a day.
+ * each. The name does not tell whether its run is alive, but the lock of the place (the path of the output) does. While
+ * a run holds that lock, all other runs of this host that wrote there are dead. On a file system of this machine, runs
+ * with other host names are dead, too, because containers share its locks. Some file servers keep locks per host:
+ * there, a run of another host counts as dead if its files have not changed for a day.
  */
 export type HiddenKind = "new" | "old" | `keep-${string}`;
 
