@@ -150,7 +150,7 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
     await this.share();
   }
 
-  /** Combines the results of the threads, if the job does so. */
+  /** Combines the results of the threads, if the job has `commonOf`. */
   private async share(): Promise<void> {
     if (this.isStopped || this.job.commonOf === undefined) return;
     const common = this.job.commonOf(this.rests);
@@ -395,8 +395,8 @@ type Ask = {
 /** Receives the output and the results of tasks, in the order of the tasks. */
 export type Sink<Part extends OutputPart, Found> = {
   /**
-   * Receives the next output of the first task that has not ended (`endTask`). The output's memory belongs to the
-   * thread again once this returns, or once the promise of `drain` resolves.
+   * Receives the next output of the first task that has not ended (`endTask`). The output's memory goes back to the
+   * thread that made the output once this returns, or once the promise of `drain` resolves.
    */
   write?(part: Part): void;
   /** Called after each task. `found` is undefined if there was nothing to do. */

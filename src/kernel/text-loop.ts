@@ -153,7 +153,7 @@ export function moveText(delta: i32): void {
  * @param lastStop the end of the text to process after the last token
  * @param lastLimit bytes before this position may be read: at least lastStop + 4, or the text's end
  * @param endsText whether the text ends at `lastStop`
- * @returns 1: all is done, or a look-ahead needs text that has not arrived; 0: call again, the call has done enough;
+ * @returns 1: all is done, or a look-ahead needs text that has not arrived; 0: more is left, call again;
  *   -1: memory ran out
  */
 export function takeText(end: i32, sureEnd: i32, lastStop: i32, lastLimit: i32, endsText: bool): i32 {

@@ -174,7 +174,7 @@ function idIn(table: usize, around: u64, isInside: bool, left: u32): i32 {
 
 /**
  * Fills in the element of a character: merges its bytes, and finds the neighbouring bytes that may merge with some of
- * them first.
+ * these before the character is whole.
  */
 function learn(character: usize, around: u64, isThree: bool, isSpaced: bool): void {
   const byteCount: u32 = isThree ? 3 : 2;

@@ -60,7 +60,8 @@ export function canBePartedByBytes(given: EncodingModel): bool {
 
 /**
  * Whether the three bytes `left` of a position between characters, or the three bytes `right` of it, may contain part
- * of a mark. Joins (never-merged.ts) store a mark as a space, so the bytes of a mark cannot be looked up there.
+ * of a mark. The joins of never-merged.ts, which say where merges may cross, have a space in place of a mark. So the
+ * bytes of a mark cannot be looked up there.
  */
 export function mayHaveMark(left: u32, right: u32): bool {
   if (!hasMark) return false;

@@ -8,8 +8,8 @@ import { beginIds, idsEnd } from "./word-cache";
 
 /**
  * Late merges: superwords consist of words, and are learned after them. The first merge that crosses the end of a word
- * into a space, and all merges of higher rank, are *late*. Pretokens are lines here. The words of a line are encoded by
- * the other merges, with the word cache; then the late merges are made in the ids of the line.
+ * into a space, and all merges of higher rank, are *late*. In a model with late merges, pretokens are lines. The words
+ * of a line are encoded by the other merges, with the word cache; then the late merges are made in the ids of the line.
  *
  * Why the ids are those of merging whole lines: a merge creates only pairs of higher rank (`isMonotone` of the model),
  * so a late merge creates only late pairs. Merging the lowest rank first therefore makes a late merge only after all
@@ -42,7 +42,8 @@ export function useLateMerges(model: EncodingModel): bool {
 }
 
 /**
- * The ids are merged a chunk at a time, so that these arrays have a fixed size, whatever the length of a pretoken:
+ * The ids are merged in chunks of about `chunkIdsMax` ids, so that these arrays have a fixed size, whatever the length
+ * of a pretoken:
  *
  *   ARRAY     TYPE   LENGTH               MEANING
  *   lineEnds  u16    groupBytesMax        the number of ids before the end of each pretoken but the last

@@ -121,7 +121,7 @@ export function forgetSpill(): void {
   spill = 0;
 }
 
-/** Returns a mask of the bytes, in the block that was classified last, of the characters of a kind. */
+/** Returns a mask of those bytes of the block classified last that belong to characters of a kind. */
 export function kindMask(kind: u32): u64 {
   return load<u64>(kindMaskAt(kind));
 }

@@ -17,8 +17,8 @@ import { entryAddress } from "./occurrences";
 import { stepCount, stepOf } from "./word-layout";
 
 /**
- * Byte pairs: dense tables of all pairs of two start tokens, for the first index (first-index.ts). Each part of the
- * text has its own table.
+ * Byte pairs: dense tables of all pairs of two start tokens, for the first index (first-index.ts). Each thread's part
+ * of the text (the cells of the words: word-layout.ts) has its own table.
  *
  *   REGION     ELEMENT   ELEMENTS       MEANING
  *   bytePairs  BytePair  65,536 a part  pair (l, r) is element 256 l + r

@@ -20,11 +20,11 @@ import { entryAddress } from "./occurrences";
 import { stepCount, stepOf } from "./word-layout";
 
 /**
- * The work of each thread while the index is rebuilt (rebuild-index.ts): three walks over its part of the text. The
- * first builds a *sketch*: the pairs are hashed to a limited number of cells, and each cell adds up the weights of its
- * pairs. (A cell of the sketch is not a cell of the text.) The second walk counts the pairs that may be frequent. The
- * third writes the lists of the pairs that are kept. The last two walks collect pairs in batches, and then read the
- * slots of a whole batch, so that cache misses overlap.
+ * The work of each thread while the index is rebuilt (rebuild-index.ts): three walks over its part of the text (the
+ * cells of the words: word-layout.ts). The first walk builds a *sketch*: the pairs are hashed to a limited number of
+ * cells, and each cell adds up the weights of its pairs. (A cell of the sketch is not a cell of the text.) The second
+ * walk counts the pairs that may be frequent. The third writes the lists of the pairs that are kept. The last two walks
+ * collect pairs in batches, and then read the slots of a whole batch, so that cache misses overlap.
  *
  *   REGION       ELEMENT   ELEMENTS            MEANING
  *   entries      u32       2^sketchBits a part the sketch of each part: for each cell, the total weight of the pairs in
@@ -81,7 +81,8 @@ export function sketchPairs<T>(part: Part, index: u32, work: u32): bool {
   let pos = part.next;
   let left = tokenAt<T>(pos);
   while (pos < until) {
-    // Subtle: `areSingle` makes this branch predictable, so that the processor does not wait for a length.
+    // Subtle: if every token covers one cell (`areSingle`), the branch is predictable, and the processor does not wait
+    // for a length.
     const next = areSingle || left === wordEnd ? pos + 1 : pos + lengthOf(left);
     const right = tokenAt<T>(next);
     if (left !== wordEnd && right !== wordEnd) {

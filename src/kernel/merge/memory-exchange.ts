@@ -113,7 +113,9 @@ export function answerCounts(count: u32): void {
   }
 }
 
-/** Reads, in another memory, the counts of the pairs from record `from` on, as the first memory gave them. */
+/**
+ * Reads, in a memory that is not the first, the counts that the first memory gave for the pairs from record `from` on.
+ */
 export function takeCounts(from: u32, count: u32): void {
   for (let k: u32 = 0; k < count; k++) pairAt(from + k).count = <u64>exchangeAt(k).weight;
 }

@@ -185,8 +185,8 @@ function settleTop(): bool {
 }
 
 /**
- * Fills the heap until its top is known. Returns false if the queue is empty, or if the slice is used up first: many
- * pairs may have about the highest count.
+ * Fills the heap until its top is known. Returns false if the queue is empty, or if the slice is used up before the top
+ * is known. That happens if many pairs have about the highest count.
  */
 function findTop(): bool {
   while (!hasTop()) {

@@ -76,8 +76,8 @@ let livingCount: u32 = 0;
 /**
  * Begins to free space for `need` more entries: drops the lists of pairs whose count is below the threshold.
  * `compactSome` then moves the remaining lists together, in the order of their records, which is also their order in
- * the arena. If dropping lists does not free enough, it also removes the dead entries from lists whose pair lost more
- * than `cleanShare` of its count.
+ * the arena. If dropping lists does not free enough, `compactSome` also removes the dead entries from lists whose pair
+ * lost more than `cleanShare` of its count.
  */
 export function startCompaction(need: u32, pinnedPair: u32, threshold: u64, cleanShare: f64): void {
   pinned = pinnedPair;

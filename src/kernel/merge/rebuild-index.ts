@@ -47,9 +47,9 @@ import {
 
 /**
  * Rebuilds the index, that is, the records of pairs and their lists of occurrences, from the current text (the cells of
- * the words: word-layout.ts): lowers the threshold, guided by a sketch of all counts (below); counts the pairs that may
- * reach it; keeps those that do; and writes their lists. Each thread processes a part of the text (index-pairs.ts). The
- * index is rebuilt in three cases:
+ * the words: word-layout.ts). First, a sketch of all counts (see `sketchBits`) shows to what the threshold can be
+ * lowered. Then the pairs that may reach the threshold are counted, those that do are kept, and their lists are
+ * written. Each thread processes a part of the text (index-pairs.ts). The index is rebuilt in three cases:
  *
  *   - The threshold was too high (pair-queue.ts).
  *   - Before the first merge, if there are too many start tokens for dense tables (first-index.ts).

@@ -72,7 +72,9 @@ function scanWithTables(stop: i32, limit: i32): void {
   }
 }
 
-/** If the text has fewer bytes left, masks do not pay off, because tables scan the end of each text anyway. */
+/**
+ * If fewer bytes of the text are left than this, masks do not pay off, because tables scan the end of each text anyway.
+ */
 const leastMaskedBytes: i32 = isSmallScale ? 16 : 192;
 /** Masks have paid off if they advanced at least this many bytes. */
 const goodRunBytes: i32 = isSmallScale ? 32 : 1024;

@@ -12,8 +12,9 @@ import { characterSize } from "./utf8";
  * ids. If not even its first token fits, the part has as many characters of this token as fit, and may end inside a
  * changed stretch.
  *
- * Why each part is encoded again: on its own it may have more ids than it has tokens in the text. "it'll" may be "it",
- * "'l", "l", but "it'l" is "it", "'", "l". A `single_word` token may match once the letter after it is cut off.
+ * Why each part is encoded again to count its ids: on its own it may have more ids than it has tokens in the text.
+ * "it'll" may be "it", "'l", "l", but "it'l" is "it", "'", "l". A `single_word` token may match once the letter after
+ * it is cut off.
  *
  * Why the work is bounded: the cost of an attempt is proportional to the length of its part. So after `triesOneByOne`
  * edges with which the part does not fit, the distance to the next edge doubles each time. A binary search within the

@@ -42,7 +42,7 @@ export let textBytes: u32 = 0;
 export let idCount: u32 = 0;
 export let changeCount: u32 = 0;
 
-/** The current position in the normalized text: added tokens count, inserted spaces do not. */
+/** The current position in the normalized text, which includes added tokens, but no inserted spaces. */
 let position: u32 = 0;
 /** The address of the next note of a token or a space. */
 let nextNote: usize = 0;

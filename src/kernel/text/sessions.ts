@@ -220,7 +220,7 @@ function encodeTo(end: u32, next: u32): u32 {
 /** Adds a checkpoint at the end of the text that has been encoded, which is `at`. */
 function addCheckpoint(): void {
   // If the last checkpoint but one is less than `spaceBytes` before the new one, the new one replaces the last one.
-  // Without this, each short append would add a checkpoint.
+  // Without this, every short append could add a checkpoint.
   if (madeCount >= 2 && at - positionOf(made, madeCount - 2) < spaceBytes) madeCount--;
   const checkpoint = made + ((<usize>madeCount) << 3);
   madeCount++;
