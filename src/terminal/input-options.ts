@@ -5,7 +5,7 @@ import { asOption, phrase, usageError } from "#runtime";
 import type { Output } from "./output.ts";
 
 /**
- * Refuses names of files that are invalid, that are missing, or that are given in addition to a plan. Reads no file.
+ * Refuses invalid names of files, a lack of names where one is needed, and names in addition to a plan. Reads no file.
  */
 export function check(
   files: readonly string[],

@@ -216,7 +216,7 @@ export class Output {
   }
 
   private withoutCopies(text: string): string {
-    // The path of one copy may begin with that of another.
+    // The path of one copy may begin with that of another, so the longest paths are replaced first.
     const longestFirst = [...this.copies].sort(([a], [b]) => b.length - a.length);
     return longestFirst.reduce(
       (text, [copy, path]) => text.replaceAll(`"${copy}"`, files.nameOf(path)).replaceAll(copy, path),

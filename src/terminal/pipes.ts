@@ -47,7 +47,7 @@ async function spool(path: string, copyPath: string): Promise<number> {
 /** Copies a pipe to its end into a new file. The copy may use at most half of the free space of its file system. */
 export async function copyPipe(path: string, copyPath: string): Promise<void> {
   const stats = files.stat(path);
-  // Standard input may be a terminal.
+  // Standard input is copied even if it is a device, because it may be a terminal.
   if (path !== "/dev/stdin" && (stats?.isCharacterDevice() || stats?.isBlockDevice())) {
     throw new UserError(`"${path}" is a device, and its data may never end`, {
       hint: "name a file or a pipe",

@@ -206,7 +206,7 @@ export class TextSections {
     }
   }
 
-  /** Updates the views of the memory, whose buffer growth replaces. */
+  /** Updates the views of the memory: when the memory grows, it gets a new buffer. */
   private lookAtMemory(): void {
     const { buffer } = this.kernel.memory;
     if (this.memory.buffer === buffer) return;

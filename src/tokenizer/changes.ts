@@ -41,7 +41,7 @@ export type Numbering = { readonly size: number; readonly newIds: Int32Array; re
 
 export const removed = -1;
 
-/** Returns the new id of an id in a file. Throws a UserError if no remaining token has it. */
+/** Returns the new id for an old id that a file states. Throws a UserError if no remaining token has the old id. */
 export function newIdOf({ newIds }: Numbering, id: unknown, path: string, place: string): number {
   const newId = typeof id === "number" ? newIds[id] : undefined;
   if (newId !== undefined && newId !== removed) return newId;

@@ -37,8 +37,8 @@ export function encode(parts: EncodingParts, text: Uint8Array): Int32Array | und
 }
 
 /**
- * Returns the fingerprint of behavior. For most tokenizers, this is faster than `fingerprints.ofBehavior`, because no
- * encoder is set up.
+ * Returns the fingerprint of a tokenizer's behavior, like `fingerprints.ofBehavior`. For most tokenizers, this is
+ * faster, because no encoder is set up.
  */
 export function fingerprint(parts: TokenizerParts): string {
   const ids = encode(parts, new TextEncoder().encode(probe.text));
@@ -58,9 +58,11 @@ function bytesFor({ pattern, addedTokens, model }: EncodingParts, text: Uint8Arr
   return fixedBytes + tokenBytes + patternBytes + modelBytes + bytesPerTextByte * text.length;
 }
 
-/** An upper bound of the bytes for the ends of the pieces that an automaton is to cut (pattern/kernel-scan.ts). */
+/**
+ * An upper bound of the memory in bytes that an automaton needs for the pieces that it cuts (pattern/kernel-scan.ts).
+ */
 const piecesBytes = 1 << 19;
-/** An upper bound of the bytes for an automaton that reads annotated text (src/kernel/scan/annotate.ts). */
+/** An upper bound of the memory in bytes that annotated text needs (src/kernel/scan/annotate.ts). */
 const annotatedBytes = 3 << 19;
 /** Bytes for the kernel's arrays of fixed length, and for the pairs of bytes that merge. */
 const fixedBytes = 5 << 18;

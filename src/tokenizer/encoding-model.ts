@@ -151,7 +151,10 @@ const cutPlaces: readonly CutPlaces[] = ["nowhere", "next to foreign bytes", "ev
 const alignment = 64;
 const readAheadBytes = 8;
 
-/** Functions that return the size of a model's or a token table's head, with the fields that the kernel fills in. */
+/**
+ * Functions that return the size of the head of a model or of a token table, including the fields that the kernel fills
+ * in.
+ */
 type HeadSizes = Pick<kernels.Kernel["exports"], "modelHeadBytes" | "tokenTableHeadBytes">;
 
 /** Returns the number of bytes that `placeModel` needs. */

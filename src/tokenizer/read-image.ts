@@ -196,7 +196,9 @@ class ImageMemory {
 
 const memoryBytesMax = 2 ** 32 - 1;
 
-/** Reads the model: src/kernel/encode/model-layout.ts has its fields, and pair-ranks.ts has `halves`. */
+/**
+ * Reads the model. Its fields are described in src/kernel/encode/model-layout.ts, and `halves` in pair-ranks.ts there.
+ */
 function readModel(memory: ImageMemory, hasMarks: boolean, damaged: Fail): EncodingModel {
   const [byteIdsAt, , , mergedAt, mergeCount, idLimit, , , wholeAt, charactersAt, begins, unknown, tiedAt] =
     Uint32Array.from(memory.numbersAt(memory.start, 13)) as unknown as number[];

@@ -84,8 +84,8 @@ export type Facts = {
   /** Bytes per token of the corpus; null if it has no bytes. */
   readonly bytesPerToken: number | null;
   /**
-   * The point of the curve at half the vocabulary's size without reserved tokens; null if bytes and special tokens
-   * alone take more than half, or if the corpus has no bytes.
+   * The point of the curve at half the size of the vocabulary, which is counted without reserved tokens here. Null if
+   * bytes and special tokens alone take more than half, or if the corpus has no bytes.
    */
   readonly half: CurvePoint | null;
   /** The curve after each tenth of the merges, ascending by size; empty if the corpus has no bytes. */

@@ -184,7 +184,7 @@ export class TokenDecoder {
     const bytes = new Uint8Array(byteCount);
     let end = 0;
     for (let at = 0; at < known; at += window.length) {
-      // If all ids fit into the kernel's array at once, measuring has left them there.
+      // If the kernel's array has room for all ids, they are still there: the loop above copied them.
       const count = ids.length <= window.length ? known : this.give(ids, at, known);
       for (let first = 0; first < count; first += exports.takenIds()) {
         const size = exports.decodeIds(first, count);

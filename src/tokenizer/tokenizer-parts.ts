@@ -64,7 +64,7 @@ export type LoadOptions = {
    * `like`, its settings are taken (`--like`), and all other options must be left out.
    */
   readonly use?: "base" | "like";
-  /** Whether the tokenizer was trained to put bos before every text. */
+  /** Whether the training record says that bos is put before every text. */
   readonly asksForBos?: () => boolean;
 };
 

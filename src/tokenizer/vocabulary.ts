@@ -21,9 +21,9 @@ export const byteCount = 256;
  * The merge "t h" and the special token "<|end|>" give, under `cs336`, tokenIds = [0 .. 255, 256], specialIds = [257],
  * entries = [0 .. 255, 256, -1]; under `huggingface`, specialIds = [0], the bytes have 1 .. 256, "th" has 257.
  *
- * Only `huggingface` lets a special token share its id with an ordinary token, because HF looks up the string before it
- * assigns a new id. The entry of a shared id is the special token; but if the special token is one of `laterTokens`,
- * the entry is the ordinary token.
+ * Only `huggingface` lets a special token share its id with an ordinary token, because HF's trainer assigns no new id
+ * to a string that has one. The entry of a shared id is the special token; but if the special token is one of
+ * `laterTokens`, the entry is the ordinary token.
  */
 export type Vocabulary = {
   readonly size: number;

@@ -103,8 +103,8 @@ export type WrittenFiles = {
 };
 
 /**
- * Returns the files of a result, with a record. Several sizes get a directory each, with a record of its own, and then
- * a common record with the facts of the largest size.
+ * Returns the files of a result, with a record. If there are several sizes, each has its own directory with a record. A
+ * common record then has the facts of the largest size.
  */
 export function filesOfSizes(
   { sizes, ...product }: Pick<Product<object>, "sizes" | "filesOf">,

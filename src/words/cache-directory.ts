@@ -127,7 +127,7 @@ export function withPath(path: string, error: unknown): unknown {
   return error instanceof Error && "code" in error ? Object.assign(error, { path }) : error;
 }
 
-/** `RangeStatistics` in the files of a cache. */
+/** Checks the statistics of a range that a file of the cache states. */
 export const statisticsCheck: schema.Check<RangeStatistics> = schema.object({
   textBytes: schema.wholeNumber(),
   documentCount: schema.wholeNumber(),

@@ -40,7 +40,7 @@ export type Plan = {
 
 /**
  * Returns the plan with the fewest contents to count. Among several such plans, returns the one that reads the fewest
- * files; an entry that is added twice counts twice.
+ * files; an entry that is added twice counts as two files.
  *
  * @param wanted the contents of the inputs, with their numbers of occurrences
  */

@@ -57,8 +57,8 @@ function* hashFile(fd: number, sizeBytesMax: number) {
 }
 
 /**
- * Has the SHA-256 of files that were read, so that an unchanged file need not be read again. A file counts as unchanged
- * if it has the same device, inode, size, time of modification (mtime) and time of change (ctime).
+ * Remembers the SHA-256 of files that were read, so that an unchanged file need not be read again. A file counts as
+ * unchanged if it has the same device, inode, size, time of modification (mtime) and time of change (ctime).
  *
  *   bpe-index 1 CHECKSUM                          xxHash64 of all that follows, hexadecimal
  *   DEVICE INODE SIZE MODIFIED CHANGED SHA256     a line for each file, times in nanoseconds

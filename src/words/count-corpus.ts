@@ -144,8 +144,8 @@ export function canSlice(
     rests.length > 1 &&
     rests.every(({ runs }) => runs.length === 0) &&
     sum((tables) => tables.distinctWordCount) >= wordsLeast &&
-    // For each thread: its tables, its slice (which may be twice as large), and the word table of its slice, once in
-    // parts and once joined.
+    // For each thread: its tables, its slice (which may take twice as much as the tables), and the word table of its
+    // slice, once in parts and once joined.
     sum((tables) => 3 * tables.tableBytes + 2 * tables.wordTableBytes) <=
       (room?.wordBytesMax ?? Number.POSITIVE_INFINITY)
   );

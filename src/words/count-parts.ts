@@ -128,7 +128,7 @@ export async function countParts(
   return { parts, runs: allRuns, statistics, idCounts };
 }
 
-/** Reduces the number of sources until all can be open at once. */
+/** Adds up some of the sources into sorted runs, so that all sources can be open at once. */
 async function reduced(
   sources: readonly CountsSource[],
   memory: CountMemory,

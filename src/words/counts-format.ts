@@ -449,7 +449,8 @@ export class Reader implements SortedWords {
     if (!fits) throw this.malformed();
     this.pos = restStart + rest;
     if (startsFrame) {
-      // The first word of a frame is stored whole, so the bytes that it shares with the previous word are counted here.
+      // The first word of a frame is stored whole, so how many bytes it shares with the previous word is determined
+      // here.
       const { bytes } = this.word;
       const sharedMax = Math.min(rest, wordLength);
       while (shared < sharedMax && frame[restStart + shared] === bytes[shared]) shared++;

@@ -90,8 +90,8 @@ export type Summand = { readonly words: SortedWords; readonly times: number };
 
 /**
  * The sum of sorted words, in one pass. The smallest of the summands' current words is the next word of the sum. With a
- * denominator, each sum is divided by it, and rounded to the nearest integer, half up. Words whose result is 0 are left
- * out.
+ * denominator, each summed count is divided by it, and rounded to the nearest integer, half up. Words whose result is 0
+ * are left out.
  *
  * A tournament finds the smallest word: a tree whose leaves are the summands. Each node has the loser of its match, and
  * the top has the winner. When the winner moves to its next word, only the matches on its way up are played again.

@@ -14,8 +14,8 @@ import type { WordTable } from "./word-table.ts";
 import * as wordTables from "./word-table.ts";
 
 /**
- * `TokenWords` (word-table.ts) in the memory of the kernel that counted them, as contiguous records. The memory in
- * [freeStart, freeEnd) is unused, and zero.
+ * `TokenWords` (word-table.ts) in the memory of the kernel that counted them, as contiguous records, one for each word.
+ * The memory in [freeStart, freeEnd) is unused, and zero.
  */
 export type RecordWords = {
   readonly kernel: kernels.Kernel;
