@@ -25,7 +25,7 @@ describe("every block of a user page is run, or says why not:", () => {
       const odd = blocks.filter(({ info }) => /^$|^(sh|bash|console|shell|python|py)\b/.test(info));
       const unsaid = odd.filter((block) => !isScript(block) && !block.info.endsWith(" elsewhere"));
       expect(unsaid.map(({ line, info }) => `${path}:${line} "${info}"`)).toEqual([]);
-      // An output block must follow a script. Otherwise nothing checks it.
+      // Nothing checks an output block that does not follow a script.
       const unchecked = blocks.filter(
         (block, i) => block.info.startsWith("output") && !(i > 0 && isScript(blocks[i - 1]!)),
       );

@@ -22,8 +22,10 @@ static int is_same(bpe_tokenizer *tokenizer, const bpe_session *session) {
   return same;
 }
 
-/* Removes all but an interval of the text from a fork of the session. Returns whether the fork then has as many ids as
- * the bytes of the interval encoded alone. */
+/*
+ * Forks the session, and removes all but an interval of the fork's text. Returns whether the fork then has as many ids
+ * as the interval has if it is encoded alone.
+ */
 static int is_interval_right(bpe_tokenizer *tokenizer, const bpe_session *session, size_t start, size_t end) {
   size_t kept, count;
   bpe_session *fork = bpe_session_fork(session);

@@ -4,7 +4,9 @@ import { pathToFileURL } from "node:url";
 import { launchChromium } from "../pages/chromium.ts";
 
 const root = join(import.meta.dir, "../..");
-/** Declares what is used here of `HTMLElement`, because this file is type-checked without DOM types. */
+/**
+ * This file is type-checked without the types of browsers, so this declares the members of `HTMLElement` that it uses.
+ */
 type Styled = { readonly style: { display: string; height: string } };
 
 const browser = await launchChromium();

@@ -193,7 +193,7 @@ class Round:
             pass
         end.set()
         other.join()
-        # Done here, where Ctrl-C can no longer interrupt it.
+        # Removes the output only here, where Ctrl-C can no longer interrupt that.
         shutil.rmtree(output, ignore_errors=True)
         deadline = time.monotonic() + 10
         while held() != before and time.monotonic() < deadline:

@@ -29,7 +29,7 @@ def encoded(given):
 
 
 def serve(tokenizer, indices, answers) -> None:
-    """Encodes one item after the other until there are none, like a worker of a data loader."""
+    """Encodes one text after the other until no index is left, like a worker of a data loader."""
     for i in iter(indices.get, None):
         answers.put((i, tokenizer.encode(TEXTS[i])))
 

@@ -636,7 +636,7 @@ def _(case, name):
 
 @missing(N, "Precompiled")
 def _(case, name):
-    # HF's constructor accepts only a valid table from SentencePiece. There is none here, so the test writes a
+    # HF's constructor accepts only a valid table from SentencePiece. The test has no such table, so it writes a
     # tokenizer.json that names this normalizer.
     root = json.loads(base().to_str())
     root["normalizer"] = {"type": "Precompiled", "precompiled_charsmap": ""}

@@ -28,8 +28,8 @@ import { copyDirectory, trainOptions, type World } from "./world.ts";
 let jobMs = 300;
 
 /**
- * Waits for a random time. In three of five trials, it begins at the start of the run, otherwise when the run creates
- * its first hidden file or directory that is no lock.
+ * Waits for a random time. In three of five trials, this time begins at the start of the run, otherwise when the run
+ * creates its first hidden file or directory that is no lock.
  */
 async function waitForInstant(world: World, random: Random, hasEnded: () => boolean): Promise<void> {
   if (random.below(5) < 3) return void (await Bun.sleep(random.unit() * jobMs * 1.2));

@@ -138,7 +138,7 @@ def sentencepiece(path):
 
 
 def main():
-    # Otherwise tiktoken would reuse the files that it cached earlier under the same paths.
+    # Turns off tiktoken's cache, from which it would reuse earlier files that had the same paths.
     os.environ["TIKTOKEN_CACHE_DIR"] = ""
     texts_path, out_path, path, kind, *name = sys.argv[1:]
     encode = {

@@ -1,4 +1,4 @@
-// Installs the real tokenizers and their reference programs into dist/real, unless they are there.
+// Installs the real tokenizers and their reference programs into dist/real, unless they are installed already.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";

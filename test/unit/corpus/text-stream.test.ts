@@ -76,8 +76,8 @@ test("a changed byte is an error, of the stream or of a line, if it is one to JS
     } catch {
       wrongCount++;
     }
-    // If the changed byte makes the first bracket white space, what is left is records with commas between them. This
-    // must be an error as well.
+    // If the changed byte turns the first bracket into white space, the text becomes records with commas between them.
+    // This must be an error as well.
     expect({ seed, run, json, records: objectsOf(await linesOf(json)) }).toEqual({
       seed,
       run,

@@ -8,7 +8,7 @@ import { madeText } from "../tokenizer/made-merges.ts";
 import { specialTokens } from "../tokenizer/made-tokenizer.ts";
 
 // A tokenizer in each format that training writes, except images, is read, extended, pruned, and converted to the other
-// formats. What a format cannot do is listed below with its message.
+// formats. `undone` has what a format cannot do, with the message.
 
 const undone: Record<string, { read?: string; extend?: string } | undefined> = {
   tekken: { extend: "cannot be extended: a tekken.json fixes the size of its vocabulary" },

@@ -42,7 +42,8 @@ const written = (format: typeof gguf, tokenizer: FinishedTokenizer, name: string
 type Symbol = { text: string; id: number | undefined };
 
 /**
- * Merges neighbours that form a token until there are none: the highest score first, and of equal scores the leftmost.
+ * Merges adjacent symbols that form a token, until no two of them do. The pair with the highest score comes first; if
+ * scores are equal, the leftmost.
  */
 function merge(text: string, tokens: ReadonlyMap<string, { id: number; score: number }>): Symbol[] {
   const symbols = [...text].map((character): Symbol => ({ text: character, id: tokens.get(character)?.id }));

@@ -179,7 +179,7 @@ const base = jsonOf(writeTokenizer("gpt2"));
 /** Whether no normal form joins the character at this position to the preceding text. */
 const opens = (text: string, at: number) => !/^[\p{M}\u1160-\u11ff]/u.test(text.slice(at).normalize("NFKD"));
 
-/** Whether cutting the text here does not change its normal form. */
+/** Whether a cut at `at` leaves the normal form of the text unchanged. */
 function keepsForm(text: string, at: number, normalization: string | null): boolean {
   if (normalization === null) return true;
   const form = (part: string) => normalForms.normalize(part, normalization);

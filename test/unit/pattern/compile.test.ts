@@ -463,8 +463,8 @@ const sequences: readonly (readonly [readonly string[], number])[] = [
   [[gpt2, gpt2], 1],
   [["\\s+\\S+|\\s+", gpt2], 1],
   [[gpt2, "abc|a|b", "[^b]"], 1],
-  // After "12", the first split may yet match "123", or leave both digits to gpt2, whose pretokens end at different
-  // places in these two cases. One automaton would have to track both, so there are two.
+  // After "12", the first split may still match "123", or it may leave both digits to gpt2. gpt2's pretokens end at
+  // different places in these two cases. One automaton would have to track both, so there are two automata.
   [["[0-9]{3}", gpt2], 2],
 ];
 

@@ -352,8 +352,8 @@ const operators: readonly Operator[] = [
 type Call = (...args: any[]) => any;
 
 /**
- * For each operator, small wrong changes of a call of it. `count` returns how many changes there are for a call with
- * that many operands.
+ * For each operator, small changes that make a call of it wrong. `count` returns how many such changes there are, given
+ * the number of operands of the call.
  */
 const changes: Record<
   Operator,

@@ -13,7 +13,7 @@ function wordOf(table: WordTable, word: number): Uint8Array {
   return table.bytes.subarray(table.starts[word]!, table.starts[word + 1]!);
 }
 
-/** Compares both orders with those of comparison sorts. */
+/** Compares the orders by bytes and by count with those of comparison sorts. */
 function expectSorted(table: WordTable, note: string): void {
   const naive = Array.from({ length: table.wordCount }, (_, word) => word);
   naive.sort((a, b) => Buffer.compare(wordOf(table, a), wordOf(table, b)));
