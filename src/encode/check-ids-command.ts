@@ -13,7 +13,7 @@ type FoundPlace = NoncanonicalPlace & { readonly path: string; readonly document
 
 type Counts = { idCount: number; documentCount: number; noncanonicalCount: number };
 
-/** The maximum number of places that are listed. The counts also include the documents whose places are not. */
+/** The maximum number of places that are listed. The counts also include documents whose places are not listed. */
 const placesMax = 1000;
 /** The maximum number of places that are printed for people. */
 const shownPlaces = 10;

@@ -33,8 +33,8 @@ export function differingPassages(cuts: readonly (readonly SampleToken[])[]): Pa
   const seen = new Set<string>();
   while (chosen.length < passagesMax && left.length > 0) {
     const ranked = left.map((one, at) => {
-      // The first criterion counts only spans that have letters and are in no passage selected so far. So repetitions
-      // and ruled lines are selected last.
+      // The first key counts only boundaries in spans that have letters and are in no passage selected so far. So
+      // repetitions and ruled lines are selected last.
       const fresh = new Map(
         one.places.filter(({ text }) => !seen.has(text)).map((place) => [place.text, place]),
       );

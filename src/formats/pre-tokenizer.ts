@@ -179,9 +179,9 @@ const isolatedHint =
   "it drops text, which decoding could not restore; behavior Isolated cuts in the same places and keeps all text";
 
 /**
- * Rewrites an expression for a behavior. With MergedWithNext or MergedWithPrevious, a match includes the text after or
- * before it, and `invert` exchanges the sides. With Contiguous, adjacent matches become one. Returns undefined for any
- * other behavior.
+ * Rewrites an expression for a behavior. With MergedWithNext, a match includes the text up to the next match; with
+ * MergedWithPrevious, the text since the previous match. `invert` exchanges these two. With Contiguous, adjacent
+ * matches become one. Returns undefined for any other behavior.
  */
 function merging(behavior: unknown, invert: boolean, source: string): string | undefined {
   const between = `(?:(?!${source})[\\s\\S])*`;

@@ -125,7 +125,8 @@ function scanMergeLines(
 type TakeMember = Parameters<typeof json.walkMembers>[2];
 
 /**
- * Makes the scan give up on an object with duplicate keys. Then JSON.parse reads the file, and uses the last of them.
+ * Makes the scan give up on an object with duplicate keys. Then JSON.parse reads the file, and uses the last of equal
+ * keys.
  */
 function refuseDuplicates(take: TakeMember): TakeMember {
   const keys = new Set<string | number>();
@@ -275,7 +276,7 @@ function escapedCodeUnit(file: Uint8Array, pos: number): number {
   return codeUnit >= 0xd800 && codeUnit <= 0xdfff ? -1 : codeUnit;
 }
 
-/** Reads a string with rare escapes. */
+/** Reads a string with an escape that `escapedCodeUnit` does not decode. */
 function readEscaped(file: Uint8Array, start: number, bytes: Uint8Array, at: number): number {
   const end = json.skipValue(file, start);
   if (end === json.invalid) return json.invalid;
@@ -390,7 +391,7 @@ function scanMerges(
     if (leftIndex < 0 || rightIndex < 0) return fail;
     left[rank] = ids[leftIndex]!;
     right[rank] = ids[rightIndex]!;
-    // The results of merges usually have consecutive ids.
+    // The results of merges usually have consecutive ids, so `next` is the likely one.
     const made = indexOfSpan(texts, start, end, next);
     if (made < 0) return fail;
     isMergeResult[made] = 1;

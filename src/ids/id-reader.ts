@@ -272,7 +272,7 @@ export function* readDocuments(
   idLimit: number,
 ) {
   let readCount = 0;
-  // A file of a format that stores documents may have none.
+  // A file of a format that stores documents may contain no document.
   let isOpen = format.hasDocuments !== true;
   for (const { ids, ends, kept } of read()) {
     checkLimit(ids, path, readCount, idLimit);
@@ -301,8 +301,8 @@ function checkLimit(ids: ReadIds, path: string, readCount: number, idLimit: numb
 /**
  * Passes documents of ids to `sink`. A `.npy` or `.bin` file is one document. In a file with any other name, and in
  * standard input (`-`), each line of decimal numbers is a document, which may be empty. Throws an error for an id that
- * is not below `idLimit`. At intervals, yields the number of bytes read so far: of the decompressed text, or of the ids
- * in memory for a binary file.
+ * is not below `idLimit`. At intervals, yields the number of bytes read so far. For text, these are bytes after
+ * decompression; for a binary file, the bytes of the ids in memory.
  */
 export async function* readSequences(
   path: string,
