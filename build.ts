@@ -143,7 +143,7 @@ export async function buildExecutable(
   const left = closeVariables(outfile);
   if (left.length > 0) console.warn(`still looked up by the runtime: ${left.join(", ")}`);
   if (target.includes("linux") && trimZeros(outfile) === 0) console.warn(`zeros remain in "${outfile}"`);
-  // Bun's signature is no longer valid, and for Intel it never was.
+  // Closing the variables has made Bun's signature invalid. For Intel, the signature was not valid before, either.
   if (target.includes("darwin")) signMachO(outfile, "bpe");
   return outfile;
 }

@@ -121,8 +121,9 @@ typedef struct {
 BPE_HIDDEN bool ids_reserve(Ids *, size_t more);
 BPE_HIDDEN extern const char no_memory[];
 
-/* A section of a text (src/kernel/text/sections.ts), whose bytes are passed to an instance in pieces. Until the
- * section ends, only ids that no further text can change are appended to `out`. */
+/* A section of a text: what is between two added tokens or, if `is_direct`, all of the text
+ * (src/kernel/text/sections.ts). The bytes of the section are passed to an instance in pieces. Until the section ends,
+ * only ids that no further text can change are appended to `out`. */
 typedef struct {
   Instance *instance;
   const Image *image;

@@ -255,8 +255,9 @@ static const char *take_ids(Section *section) {
   return NULL;
 }
 
-/* Encodes the text up to `stop`. An added token must end at or before `end`. If it begins before `sure_end`, more text
- * cannot make it longer. Bytes before `limit` may be read. `ends_text`: the text ends at `stop`. */
+/* Encodes the text up to `stop`. Only added tokens that end at or before `end` are found. Added tokens that begin
+ * before `sure_end` are final: more text cannot make them longer. Bytes before `limit` may be read. `ends_text`: the
+ * text ends at `stop`. */
 static const char *take_text(Section *section, uint32_t end, uint32_t sure_end, uint32_t stop, uint32_t limit, bool ends_text) {
   uint32_t done;
   do {
@@ -492,8 +493,8 @@ const char *sections_open(Instance *instance, const Image *image, bool specials_
   const char *error = instance->sections_memory == NULL ? set_up_sections(instance, image) : NULL;
   if (error != NULL) return error;
   uint32_t flags = (uint32_t)specials_as_text | (uint32_t)notes_changes << 1 | (uint32_t)has_segments << 2 | (uint32_t)continues << 3;
-  /* The module need not be opened again for a text with the flags that it already has. But segments and `continues`
-   * change its state while a text is read, so they always require it. */
+  /* The module need not be opened again if the text has the same flags as the previous one. But segments and
+   * `continues` change the module's state while a text is read, so a text with either always opens it again. */
   if (instance->sections_flags != flags || has_segments || continues) w2c_text_openText(&instance->sections, flags);
   instance->sections_flags = flags;
   instance->sections_memory->poll = instance->memory->poll;

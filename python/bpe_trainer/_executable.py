@@ -232,7 +232,7 @@ class _Reference(ref):  # type: ignore[type-arg]
     start: Callable[[], int]
 
 
-#: The work registered by `when_dropped` that has not been done.
+#: The work registered by `when_dropped` that has not been done yet.
 _endings: dict[_Reference, Callable[[], None]] = {}
 
 

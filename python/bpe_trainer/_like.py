@@ -166,7 +166,7 @@ class Learner:
             with open(like, "w", encoding="utf-8") as file:
                 json.dump(root, file)
             options: Mapping[str, Any] = {
-                # Bytes may be removed later, and further merges take their ids.
+                # If bytes may be removed later, more merges are learned, which then take the ids of these bytes.
                 "vocab-size": trainer.vocab_size if is_whole else max(trainer.vocab_size, len(special)) + len(_ALPHABET),
                 "output": directory,
                 "like": like,

@@ -913,7 +913,7 @@ class Tokenizer:
         return spans[0][0] if spans else None
 
     def recode(self, ids: Sequence[int], *, special_tokens_as_text: Union[bool, None] = None) -> tuple[list[int], RecodedSpans]:
-        """Returns the canonical ids, and where they differ: ids ``[start, end)`` became ``[canonical_start, canonical_end)``."""
+        """Returns the canonical ids, and where ``ids`` differ from them: ids ``[start, end)`` became ``[canonical_start, canonical_end)``."""
         data = self.decode_bytes(ids)
         canonical = self._encode(data, special_tokens_as_text)
         return canonical, self._recoded_spans(ids, canonical, self.decode_bytes(canonical) == data)

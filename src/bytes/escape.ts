@@ -28,7 +28,9 @@ export function escapeBytes(bytes: Uint8Array): string {
 export const escapeText = (text: string) =>
   isPlain.test(text) ? text : escapeBytes(new TextEncoder().encode(text));
 
-/** Matches printable ASCII, which needs no escapes. Checked first, because most text is printable ASCII. */
+/**
+ * Matches printable ASCII, which needs no escapes. `escapeText` tests this first, because most text is printable ASCII.
+ */
 const isPlain = /^[\x20-\x7e]*$/;
 
 /**

@@ -76,8 +76,8 @@ const predicateOf = (signature: Signature) =>
 function hintOf(signature: Signature, path: string, compression: Compression): Message {
   const { remedy } = signature;
   if (remedy === undefined && !("packer" in signature)) return insist;
-  // Without `unpacksItself`, the program in the remedy cannot read its format inside gzip or zstd data, and often cannot
-  // read a pipe. So the file has to be unpacked first.
+  // Unless `unpacksItself` is set, the program that the remedy names cannot read a compressed file, and often cannot
+  // read a pipe, either. So the file has to be unpacked before.
   if (compression !== "none" && !signature.unpacksItself)
     return "unpack it first, and name the unpacked file";
   if (remedy === undefined)
@@ -387,7 +387,8 @@ export const truncatedError = (path: string, compression: Codec) =>
   });
 
 /**
- * Returns the error for a zstd file with several frames, because Node reads only the first one. Bun reads all of them.
+ * Returns the error for a zstd file with several frames in Node, which reads only the first frame. Bun reads all of
+ * them.
  */
 export const multipleFramesError = (path: string) =>
   new UserError(`"${path}" has several zstd frames, and Node reads only the first`, {

@@ -95,8 +95,8 @@ export class CutFinder {
 }
 
 /**
- * The number of bytes after a cut that decide whether it is safe, or by which normalization may change the character at
- * the cut.
+ * The number of bytes after a cut that matter: they decide whether the cut is safe, or normalization may combine them
+ * with the character at the cut.
  */
 const afterCutBytes = 12;
 

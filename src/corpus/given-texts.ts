@@ -119,7 +119,7 @@ class TextLines implements ByteStream {
 
   /**
    * Waits for the next text, or rejects once the signal aborts. This does not use `Promise.race` with one promise for
-   * the abort, because that promise would keep a reaction for each text.
+   * the abort, because that promise would keep callbacks for every text.
    */
   private orAbort<T>(next: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {

@@ -207,8 +207,8 @@ export function checkUnchanged(input: Input): void {
   if (sizeBytes !== state.sizeBytes) return;
   if (modifiedMs === state.modifiedMs && (changedMs === state.changedMs || attributes !== state.attributes))
     return;
-  // A file that is being truncated gets its new time before its new size. So this looks again, to name the right
-  // reason.
+  // A file that is being truncated gets its new time before its new size. So this looks at the size again after a
+  // while, to report that the file shrank.
   for (let i = 0; i < furtherLooks; i++) {
     host.sleepSync(furtherLookMs);
     checkSame(input, path === "-" ? look() : (files.stat(path) ?? now));

@@ -4,9 +4,9 @@ import type { ByteStream } from "./byte-stream.ts";
 import { placeIn } from "./input.ts";
 
 /**
- * Rewrites a JSON file with an array or a sequence of records into lines, one for each record. The brackets around the
- * array and all whitespace outside strings become spaces, except that the comma between two records of an array, or the
- * first whitespace after a record of a sequence, becomes a line feed. No byte is added or removed, so offsets in the
+ * Rewrites a JSON file with an array or a sequence of records into lines, one for each record. The comma between two
+ * records of an array, or the first whitespace after a record of a sequence, becomes a line feed. The brackets around
+ * the array, and all other whitespace outside strings, become spaces. No byte is added or removed, so offsets in the
  * lines are also those in the file.
  */
 export class JsonLinesStream implements ByteStream {

@@ -47,12 +47,12 @@ export type TaskTextsOptions = {
 
 const windowBytesUsual = scaled(1 << 20, 64);
 /**
- * The memory per byte of a window that has grown. Such a window holds one long pretoken, and the word table and the
- * sorting of words have copies of it.
+ * The number of bytes of memory that each byte of a window needs once the window has grown. Such a window holds one
+ * long pretoken, and the word table and the sorting of words have copies of it.
  */
 const memoryPerWindowByte = 3;
 
-/** Reads the texts of one thread's tasks, from any source, and sends them through a chain. */
+/** Reads the texts of one thread's tasks, from any source, and sends them through a `TextChain`. */
 export class TaskTexts {
   private readonly file: OpenFile;
   private readonly chunks: ChunkedRanges<RangeStatistics>;
@@ -67,7 +67,7 @@ export class TaskTexts {
   /** Reads or maps windows directly into the taker's text; undefined if texts have to go through the chain. */
   private readonly windows: RangeReader | undefined;
   private readonly pushed: Uint8Array;
-  /** The offset up to which the current range has been pushed. */
+  /** The offset up to which the current range has been pushed into the chain. */
   private readByte = 0;
 
   constructor(
@@ -291,8 +291,8 @@ export class TaskTexts {
   }
 
   /**
-   * Processes the records that `reading` puts into the batch, each as a text of its own. Yields what `reading` yields;
-   * within a batch, it may repeat the number that was yielded last, or 0 if there is none.
+   * Processes the records that `reading` puts into the batch, each as a text of its own. Yields the numbers that
+   * `reading` yields. Within a batch, it may also yield the previous number again, or 0 if there is none.
    */
   private *takeRecords(reading: Iterable<number>, path: string): Generator<number, RangeStatistics> {
     const { chain, batch } = this;

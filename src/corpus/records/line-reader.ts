@@ -51,8 +51,8 @@ export class LineReader {
   }
 
   /**
-   * Reads the records of a range into `batch`, window by window. Yields the number of bytes that are done: after each
-   * window, and with an empty batch before it allocates much memory (`TextMemory`).
+   * Reads the records of a range into `batch`, window by window. After each window, yields how many bytes are done. It
+   * also yields, with an empty batch, before it allocates much memory (`TextMemory`).
    */
   *read(source: ByteSource, range: LineRange, input: RecordInput): Generator<number, void> {
     const { format, textField, keptFields } = input;

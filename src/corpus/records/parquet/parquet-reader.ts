@@ -28,7 +28,7 @@ const batchSizeBytes = scaled(1 << 20, 64);
 /** The maximum rows in a batch. A page may have many millions of empty texts. */
 const batchRowsMax = scaled(1 << 16, 3);
 
-/** Reads pages of a column, as texts of records. */
+/** Reads pages of the column with the texts. Each value is the text of a record. */
 export class ParquetReader {
   /** The current offset in the file, for errors. */
   offsetByte = 0;
@@ -62,8 +62,8 @@ export class ParquetReader {
       const page = pageAt(source, this.offsetByte, group.chunkEndByte);
       const valueCount = valueCountOf(page.header);
       if (valueCount > 0) {
-        // `neededBytes` does not include the batch. Its size depends on the lengths of the texts, so memory for a large
-        // batch is claimed below, when these lengths are known.
+        // `neededBytes` does not include the batch. The size of a batch depends on the lengths of the texts, so memory
+        // for a large batch is claimed below, when these lengths are known.
         const neededBytes = dictionaryBytes + memoryOfPage(page, group);
         if (this.claim(neededBytes, nameText)) yield this.offsetByte - group.startByte;
         const claimValues = (bytes: number) => void this.claim(neededBytes + bytes, nameText);
@@ -309,8 +309,8 @@ function dictionaryIndexValues(
 
 /**
  * Reads values in one of two encodings. DELTA_LENGTH_BYTE_ARRAY has the lengths of all values, delta-packed, and then
- * the bytes of all values. DELTA_BYTE_ARRAY (`sharesPrefixes`) leaves out the prefix that a value shares with the
- * previous one, and has the lengths of these prefixes in front.
+ * the bytes of all values. DELTA_BYTE_ARRAY (`sharesPrefixes`) begins with the lengths of the prefixes that values
+ * share with the previous value, and leaves out these prefixes.
  */
 function deltaValues(
   page: Uint8Array,
