@@ -235,8 +235,8 @@ function extendedParts(
 ): TokenizerParts {
   const { code, files, format } = sources[0]!;
   const made = code.extend!(files, parts, extension).map(({ chunks }, i) => ({
-    // This path has no training record next to it. So none is read: the base's record may have the old texts of special
-    // tokens that were renamed.
+    // There is no training record next to this path. The base's record must not be read: it may have the old texts of
+    // special tokens that were renamed.
     path: join(files[i]!.path, basename(files[i]!.path)),
     bytes: Buffer.concat(Array.from(chunks(), (chunk) => chunk.slice())),
   }));

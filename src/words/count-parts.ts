@@ -128,7 +128,7 @@ export async function countParts(
   return { parts, runs: allRuns, statistics, idCounts };
 }
 
-/** Adds up some of the sources into sorted runs, so that all sources can be open at once. */
+/** If not all sources can be open at once, adds up some of them into sorted runs. */
 async function reduced(
   sources: readonly CountsSource[],
   memory: CountMemory,

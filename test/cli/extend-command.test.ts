@@ -17,7 +17,10 @@ function train(name: string, ...options: string[]) {
 
 const recordIn = (directory: string) => JSON.parse(readFileSync(join(directory, "training.json"), "utf8"));
 
-/** Returns the files except the record and the token counts, which an extension counts only from its own start. */
+/**
+ * Returns all files except training.json and tokens.tsv. An extension counts tokens only from its own start on, so its
+ * tokens.tsv differs.
+ */
 function vocabularyFiles(directory: string): Record<string, string> {
   const { "tokens.tsv": _, ...files } = tokenizerFiles(directory);
   return files;

@@ -33,7 +33,7 @@ const refusals: Readonly<Record<string, Refusals>> = {
   },
   tekken: {
     "train --extend": 'PATH/tekken.json" cannot be extended: a tekken.json fixes the size of its vocabulary',
-    // Its special tokens have the first ids.
+    // The special tokens of tekken.json have the first ids, so its ids differ from those of the other tokenizer.
     "ids truncate --from": '"smaller/tokenizer.json" is not a truncated form of "PATH/tekken.json',
     "ids truncate --to": '"PATH/tekken.json" is not a truncated form of',
   },

@@ -212,7 +212,7 @@ describe("records are recognized by content", () => {
       code: 2,
       stderr: expect.stringContaining("no input has fields (bpe detects the format of the first pipe only)"),
     });
-    // The writer fills two pipes, one after the other, so it waits until the first is read.
+    // The writer fills one pipe after the other, so it cannot fill the second before the first is read.
     const inTurn = (content: string) =>
       `mkfifo one two; (${content} > one; ${content} > two) & "$0" count one two -q`;
     expect(bash(`${inTurn("echo a")}; rm one two`).stdout).toContain("a\t2\n");

@@ -165,7 +165,7 @@ describe("bpe train --language", () => {
     expect(nightly("en-1.txt", "en-2.txt", "hi", "ja.jsonl")).toBe(true);
     expect(nightly(...languages, ...dev)).toBe(true);
     expect(nightly(...languages, ...dev, "--weight", "hi:0.5")).toBe(true);
-    // The files of `languages` in the same order, but one of them in another language.
+    // These are the files of `languages` in the same order, but one is listed for another language.
     expect(nightly("--language", "en=en-1.txt", "--language", "hi=en-2.txt", "hi", "ja=ja.jsonl")).toBe(true);
     expect(nightly(...languages)).toBe(true);
     put(home, "hi/b.txt", inScript(0x905, madeText(9, 210)));

@@ -187,7 +187,7 @@ test("post-processors and padding get the new ids, by the texts of the tokens", 
     sep: ["<mask>", 1],
     cls: ["<s>", 0],
   });
-  // The post-processor puts <s> in front, but no role of this tokenizer calls it bos.
+  // The post-processor puts <s> before each text, but no role of this tokenizer calls <s> bos.
   expect(likeRoberta.read("tokenizer_config.json")).not.toHaveProperty("add_bos_token");
   const gone = { ...roberta, sep: ["the", 5] };
   expect(train(directory("gone", { ...plain, post_processor: gone })).stderr).toContain(
@@ -234,7 +234,7 @@ test("files that transformers reads next to it are kept, and typed options win",
     chat_template: "{{ bos_token }}é",
     clean_up_tokenization_spaces: false,
   });
-  // A role whose token does not exist adds that token: here `[PAD]`. `<think>`, which was not special, becomes special
+  // If the token of a role does not exist, it is added: here `[PAD]`. `<think>`, which was not special, becomes special
   // and stays after the learned tokens.
   expect(
     Object.entries(added_tokens_decoder).map(([id, { content, special }]: Json) => [id, content, special]),

@@ -145,7 +145,7 @@ describe("counts of normalized text", () => {
     expect(file("a.tsv").split("\n")[0]).toContain('"normalization":"NFKC,lowercase"');
     expect(train("made", corpus, "--normalize", all, ...specials).code).toBe(0);
     for (const counts of ["a.counts", "a.tsv"]) {
-      // The settings of the counts are read from their file.
+      // The file of word counts states the normalization, so no option is needed.
       expect(train("counted", "--counts", counts).code).toBe(0);
       const { files: _, ...wanted } = tokenizerFiles(join(home, "made"));
       const { files: __, ...got } = tokenizerFiles(join(home, "counted"));
