@@ -55,7 +55,7 @@ function optionHint(command: CommandSpec, shown: string): Message {
   if (names.includes(typed)) return suggest([typed]);
   const begun = names.filter((name) => name.startsWith(typed));
   if (begun.length === 1) return suggest(begun);
-  // `--format` may mean `--ids-format`.
+  // What was typed may be the end of a name: `--format` may mean `--ids-format`.
   const ended = names.filter((name) => name.endsWith(typed.slice(1)));
   if (ended.length > 0 && ended.length <= 2) return suggest(ended);
   const others = commands.filter(({ options }) => options.some(({ name }) => `--${name}` === typed));

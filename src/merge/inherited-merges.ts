@@ -221,7 +221,7 @@ class Boundaries {
   }
 }
 
-/** The kept inherited merges, and the new number of each token by its old one; -1 if it is dropped. */
+/** The kept inherited merges, and for the old number of each token, the new one; -1 if the token is dropped. */
 type Renumbered = { readonly merges: Merges; readonly numbers: Int32Array };
 
 /**

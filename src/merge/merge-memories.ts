@@ -25,7 +25,8 @@ export type MergeEngine = {
   readonly firstMerges: readonly TokenPair[];
   /**
    * Sets the count that a pair needs in order to be indexed (the threshold, src/kernel/merge/pair-queue.ts), and how it
-   * rises. With `firstMerges`, this is called only after them, because they need an index of all pairs (`startExact`).
+   * rises. Called after `firstMerges`, if there are any: until then, all pairs are indexed (`startExact`). An engine
+   * without `firstMerges` begins with such a threshold.
    */
   readonly startRising: () => void;
 };

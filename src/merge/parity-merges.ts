@@ -26,8 +26,8 @@ import { readMerges, readStartCounts } from "./read-merges.ts";
 import { tooLarge, trainMerges } from "./train-merges.ts";
 
 /**
- * Merges, and the lengths of texts in tokens, before the first merge and after the last: one for each language's words,
- * then one for each language's dev text.
+ * Merges, and the length of each text in tokens, before the first merge and after the last. The texts are the words of
+ * each language, then the dev text of each language, if there is any.
  */
 export type ParityMerges = Merges & { readonly lengths: readonly Length[] };
 export type Length = { readonly startCount: number; readonly tokenCount: number };
@@ -38,7 +38,8 @@ export type Length = { readonly startCount: number; readonly tokenCount: number 
  * languages.
  *
  * @param all the words of all languages together, from which global merges are learned
- * @param dev the words of each language that decide which language is worst off; if null, `tables` decides that, too
+ * @param dev the words of each language that decide which language is worst off; if null, the words of `tables` decide
+ *   that
  */
 export function* trainParityMerges(
   all: WordTable | wordTables.TokenWords,

@@ -42,7 +42,8 @@ export type Typed = {
   /** The allowed words. If `value` is `LIST`, a value has any of them, separated by commas. */
   readonly words?: readonly string[];
   /**
-   * The smallest allowed number, or number of bytes of a `SIZE`. Left out if it is 0, and for sizes of vocabularies.
+   * The smallest allowed number; for a `SIZE`, the smallest number of bytes. Left out if it is 0, and for sizes of
+   * vocabularies.
    */
   readonly least?: number;
   readonly repeatable?: boolean;

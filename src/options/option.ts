@@ -31,7 +31,7 @@ export type Option<T = any> = {
   readonly writes?: writtenPlaces.RunOutput["kind"];
   /** The page of help that describes the option. */
   readonly topic: Topic;
-  /** Whether the command requires it. */
+  /** Whether the command requires the option. */
   readonly required?: boolean;
   /** Another option that makes this required option optional. */
   readonly optionalWith?: string;
