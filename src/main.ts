@@ -22,12 +22,12 @@ function printVersion(): boolean {
 }
 
 /**
- * For this long after the start, the engine compiles a function only after ten times as many runs as usual (`jitPolicy`
- * in build.ts). A short run does nearly everything once, so compiling would cost more than it saves.
+ * For this many milliseconds after the start, the engine compiles a function only after ten times as many runs as usual
+ * (`jitPolicy` in build.ts). A short run does nearly everything once, so compiling would cost more than it saves.
  */
 const startMs = 50;
 
-// The process is ended explicitly, because the event loop would wait some 40 ms until ended workers have freed their
+// The process is ended explicitly. Otherwise the event loop would wait some 40 ms until ended workers have freed their
 // memory.
 if (printVersion()) process.exit(0);
 setTimeout(() => Bun.unsafe.setJITPolicy(1), startMs);

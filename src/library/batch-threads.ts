@@ -5,7 +5,10 @@ import type { TokenizerParts } from "#tokenizer";
 import type { BatchJob, EncodedShare, TextShare } from "./batch-job.ts";
 import { type EncodedBatch, offsetMax } from "./special-ids.ts";
 
-/** A share ends with the text that brings it to this size, in bytes or, for strings, UTF-16 code units. */
+/**
+ * The texts of a batch are split into shares. A share ends with the text that brings it to this size, in bytes or, for
+ * strings, in UTF-16 code units.
+ */
 const shareBytes = scaled(2 ** 18, 64);
 /** How many milliseconds threads may be idle before they end. */
 const idleMs = 10_000;

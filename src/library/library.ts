@@ -19,7 +19,7 @@ const untypedKind = (
   python: { type: "object", none: "None", print: "value" },
 });
 
-/** Whether a value is iterable, but not a string: the characters of a string would become documents. */
+/** Whether a value is iterable. Strings are excluded, because their characters would become documents. */
 const isIterable = (value: unknown): value is object =>
   typeof value === "object" && value !== null && (Symbol.iterator in value || Symbol.asyncIterator in value);
 const callback = (type: string) => untypedKind(type, "a function", (value) => typeof value === "function");

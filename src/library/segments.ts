@@ -46,8 +46,8 @@ export function joinSegments(segments: readonly TextSegment[]): Uint8Array<Array
 }
 
 /**
- * @internal Joins the tokens of texts that were encoded separately. `lengths` are the lengths of the texts, by which
- * the positions of later texts are moved.
+ * @internal Joins the tokens of texts that were encoded separately. The positions of the tokens become positions in the
+ * texts put end to end; `lengths` are the lengths of the texts.
  */
 export function joinEncoded(
   parts: readonly EncodedWithOffsets[],

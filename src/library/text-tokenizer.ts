@@ -98,7 +98,7 @@ export type TruncateOptions = EncodeOptions & {
 };
 
 export type ChunkOptions = EncodeOptions & {
-  /** The maximum number of tokens that a piece shares with the previous one, less than the size. Default: 0. */
+  /** The maximum number of tokens that a piece shares with the previous one. Must be less than the size. Default: 0. */
   readonly overlap?: number;
 };
 

@@ -59,7 +59,7 @@ async function trainHere(options: TrainTokenizerOptions): Promise<TrainedTokeniz
   return new TrainedTokenizer(parts, { result: ended, product, formats: await chosenFiles.loadFormats() });
 }
 
-/** Returns the host of a training: how the library reads, locks, writes and reports. */
+/** Returns the host of a training, with whose functions the library reads, locks, writes and reports. */
 function hostOf(options: TrainTokenizerOptions, written: writtenPlaces.WrittenPlaces): TrainingHost {
   const { signal, onWarning, onProgress } = options;
   const warn = (warning: warnings.Warning) =>
@@ -138,7 +138,7 @@ async function partsAsWritten({ result, product }: Finished): Promise<TokenizerP
   return { ...parts, description: { ...parts.description, path: "", kind: "trained in this process" } };
 }
 
-/** Returns all that the training writes. Refuses outputs that are nested, or that an option also reads. */
+/** Returns all places to which the training writes. Refuses outputs that are nested, or that an option also reads. */
 function placesToBeWritten(asked: RequestedTraining): writtenPlaces.WrittenPlaces {
   const places = new writtenPlaces.WrittenPlaces(
     Object.entries(trainingOptions).flatMap(([key, option]) => {

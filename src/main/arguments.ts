@@ -57,7 +57,7 @@ export function parseInvocation(command: CommandSpec, typed: readonly string[]):
       options.add(option.name, value);
     }
   }
-  // This error is thrown only now, because an unknown option is reported instead of it.
+  // This error is thrown only now, because an unknown option, wherever it is typed, is reported instead.
   if (mistake !== undefined) throw mistake;
   return { options, files: readsPipe(command, files, options) ? ["-"] : files, typed };
 }

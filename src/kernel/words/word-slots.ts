@@ -85,8 +85,8 @@ export function setSlice(index: u32, count: u32): void {
 }
 
 /**
- * Returns the slice that contains a hash (in the upper 32 bits), and the hash's position in the slice (in the lower 32
- * bits).
+ * Returns two numbers: in the upper 32 bits, the slice that contains a hash; in the lower 32 bits, the hash's position
+ * in that slice.
  */
 function placeOf(hash: u64): u64 {
   return (hash >> 32) * sliceCount;
@@ -223,7 +223,7 @@ function free(slot: usize, slotBytes: usize): void {
 
 /** Words of up to 7 bytes are short: a key contains the whole word. */
 export const shortBytesMax: u32 = 7;
-/** Words of 8 to 15 bytes are middle. They consist of their first 8 bytes and a key of the others. */
+/** Words of 8 to 15 bytes are middle words. They are stored as their first 8 bytes and a key of the other bytes. */
 export const middleBytesMax: u32 = 15;
 
 // `multiplier0` is derived from the golden ratio, and spreads neighbouring keys evenly. `multiplier1` is a prime of
@@ -725,7 +725,7 @@ function writeRecordHead(record: usize, length: u32, hash: u32, value: u64): voi
 function appendRecord(long: LongTable, at: usize, length: u32, hash: u32, value: u64): void {
   const record = long.records + ((<usize>long.endUnit) << 3);
   writeRecordHead(record, length, hash, value);
-  // Not by `memory.copy`: the word may be in mapped pages of a file (regions.ts).
+  // Does not use `memory.copy`, because the word may be in mapped pages of a file (regions.ts).
   let word = recordWord(record);
   for (const tail = at + (length & ~7); at < tail; at += 8, word += 8) store<u64>(word, load<u64>(at));
   if ((length & 7) !== 0) store<u64>(word, tailBytes(at, length));

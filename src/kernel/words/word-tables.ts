@@ -110,8 +110,8 @@ export function distinctWordCount(): f64 {
 }
 
 /**
- * Counts the pretokens whose boundaries are in `ends`. Returns false if a table is full; then only some of them have
- * been counted.
+ * Counts the pretokens whose boundaries are in `ends`. Returns false if a table is full; then only some of the
+ * pretokens have been counted.
  */
 export function countPretokens(pretokenCount: u32): bool {
   for (let first: u32 = 0; first < pretokenCount; first += batchPretokens) {
