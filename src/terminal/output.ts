@@ -48,7 +48,7 @@ type OutputOptions = {
  */
 type Summary = string | readonly Line[] | ((columns: number | null) => readonly Line[]);
 
-/** Estimates of memory below this are not shown to people. */
+/** The smallest estimate of memory that is shown to people, in bytes. */
 const worthTellingBytes = 1e8;
 
 const stderr = 2;

@@ -17,7 +17,7 @@ export const embeddingsRow = (before: string, after: string) =>
 export const usualColumns = 80;
 /** The width of the column of names, with the gap after it. */
 export const nameColumns = 12;
-/** If fewer columns than this remain next to a row's name, the text is put below the name. */
+/** The least number of columns for a text next to its row's name. If fewer remain, the text is put below the name. */
 const textColumnsLeast = 24;
 const narrowIndent = 2;
 

@@ -207,7 +207,7 @@ export class TokenDecoder {
 
 const largeBytes = scaled(2 ** 26, 2 ** 18);
 
-/** For at most this many bytes or ids, a loop is faster than creating a view and copying it. */
+/** The numbers of bytes and of ids up to which a loop is faster than creating a view and copying it. */
 const copiedBytesMax = 32;
 const copiedIdsMax = 8;
 

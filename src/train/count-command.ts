@@ -8,7 +8,7 @@ import { trainings } from "#training";
 import { countsOptionsOf, countToSave, openCounts, openMemory } from "#words";
 import { countOptions } from "./train-options.ts";
 
-/** `bpe count`: counts the words of text and of counts files, and writes them. */
+/** `bpe count`: counts the words of texts, adds the words of counts files, and writes the sum. */
 export async function runCount(invocation: Invocation, output: Output): Promise<void> {
   const startMs = performance.now();
   const { files } = invocation;

@@ -286,7 +286,10 @@ export function timesText(
  * the short form.
  */
 const toldMs = 1000;
-/** With fewer bytes of text, startup takes most of the time, so a speed would mean nothing. */
+/**
+ * The size of a text from which a speed is shown. With less text, startup takes most of the time, so a speed would mean
+ * nothing.
+ */
 const ratedBytes = 1e6;
 
 const mergingText = ({ mergeMs }: trainingRecords.TrainingRecord["timings"], mergeCount: number) =>
@@ -433,7 +436,7 @@ function shapesOf({ tokenBytes, mergeCount }: Vocabulary): LearnedShapes {
   return { longestTokens, whitespaceCount, separatorCount };
 }
 
-/** If not all bytes of a token are in memory (`TokenBytes`), this many of its first bytes decide its shape. */
+/** The number of a token's first bytes that decide its shape if not all of its bytes are in memory (`TokenBytes`). */
 const judgedBytes = 1 << 12;
 
 function shapeOfToken(tokens: TokenBytes, token: number) {

@@ -189,7 +189,7 @@ const nextName = () => String(nameCount++);
 
 const smallestRangeSizeBytes = scaled(1 << 20, 128);
 const largestRangeSizeBytes = scaled(1 << 23, 512);
-/** With this many ranges per thread, waiting for the last one takes a small share of the time. */
+/** The number of ranges per thread. It is large, so that waiting for the last range takes a small share of the time. */
 const rangesPerThread = 16;
 
 /**

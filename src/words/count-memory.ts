@@ -17,7 +17,7 @@ export type CountMemory = {
  */
 const wordBytesPerTextByte = scaled(40, 1e15);
 
-/** A kernel memory of this many times the text's size usually suffices for its words. */
+/** The bytes of kernel memory per byte of text. This usually suffices for the words of the text. */
 const kernelBytesPerTextByte = 16;
 
 /** Returns an upper bound of the bytes of text in the ranges, if known. */

@@ -77,7 +77,10 @@ export async function countWithoutCache(
  * cores than this, slices gain no time, and cost processor time.
  */
 const slicingCores = scaled(8, 1);
-/** One thread adds up fewer words than this in some 50 ms, and is half done before other threads have started. */
+/**
+ * The total number of words from which slices are faster. One thread adds up fewer words in some 50 ms, and is half
+ * done before other threads have started.
+ */
 const slicedWordsLeast = scaled(1e6, 2);
 /**
  * The number of words per thread from which slices are worth their memory. Each thread needs some 0.8 MB for its slice.

@@ -29,7 +29,8 @@ const keyBytes = 6;
 const leftMax = 7;
 const bucketCount = 65536;
 /**
- * Up to this many words are sorted as one bucket, because visiting 65,536 buckets would take longer than sorting them.
+ * The number of words up to which all are sorted as one bucket, because visiting 65,536 buckets would take longer than
+ * sorting them.
  */
 const fewWords = scaled(2048, 5);
 /** Ranges up to this size are sorted by insertion. For sizes from 3 to 24, the time is the same within 5 %. */

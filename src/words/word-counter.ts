@@ -481,7 +481,7 @@ const portionCount = scaled(64, 3);
 /** The minimum size of a portion. Each portion creates some objects for the garbage collector. */
 const leastPortionSlots = scaled(256, 3);
 /**
- * After a slice's range of slots, this many slots are read at a time, up to a free one. The number is small, because
+ * The number of slots that are read at a time after a slice's range of slots, up to a free one. It is small, because
  * the next free slot is near.
  */
 const tailSlots = scaled(64, 2);
@@ -520,9 +520,8 @@ const mostWords = (textBytes: number) => ({
 });
 
 /**
- * A memory of this many times the size of a text is large enough for its words, whatever they are. Short words need the
- * most: a word of 2.8 bytes takes a slot of 16 bytes, the table may be only 3/8 full, and the table has an eighth of
- * the memory.
+ * The bytes of memory per byte of text that suffice for the words of any text. Short words need the most: a word of 2.8
+ * bytes takes a slot of 16 bytes, the table may be only 3/8 full, and the table has an eighth of the memory.
  */
 const memoryBytesPerTextByte = 128;
 

@@ -79,7 +79,7 @@ describe("bash completes", () => {
   }
 });
 
-// In the bash of macOS, 3.2, a word cannot be declared a path.
+// The bash of macOS, 3.2, has no `compopt`, by which the script says that a word is a path.
 test.skipIf(process.platform === "darwin")(
   "bash completes as people type, paths with spaces and values after = too",
   async () => {

@@ -49,7 +49,7 @@ test("a run obeys a signal even if its reader does not read", async () => {
     // Usually long enough to fill the pipe.
     await Bun.sleep(700);
     expect(run.exitCode).toBe(null);
-    // A run that misses the signal would wait for the reader.
+    // A run that ignores the signal would wait for the reader, which does not read.
     run.kill("SIGTERM");
     await run.exited;
     expect(run.exitCode).toBe(143);
