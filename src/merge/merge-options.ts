@@ -83,8 +83,8 @@ export type MergeLimits = {
   /** Training ends when the best pair has a lower count. At least 1. */
   readonly countMin: number;
   /**
-   * The maximum length of a token in bytes, or in start tokens if these are not spelled in bytes. It does not apply to a
-   * token made of two bytes if `allowsBytePairs` is set.
+   * The maximum length of a token in bytes, or in start tokens if these are not spelled in bytes. It does not apply to
+   * a token made of two bytes if `allowsBytePairs` is set.
    */
   readonly lengthMax: number;
   /**
@@ -261,8 +261,8 @@ function countingUp<Numbers extends Uint8Array | Uint32Array>(numbers: Numbers):
 }
 
 /**
- * Whether start tokens are spelled in bytes, and one of them is not one byte long. If false, the size of any token is the
- * number of its start tokens.
+ * Whether start tokens are spelled in bytes, and one of them is not one byte long. If false, the size of any token is
+ * the number of its start tokens.
  */
 export function haveLongTokens({ count, spelling }: StartTokens): boolean {
   if (spelling === undefined) return false;

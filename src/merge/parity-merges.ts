@@ -259,8 +259,9 @@ const merged = 1;
 const tooManyRecords = 3;
 
 /**
- * Merges a pair into `token` if the pair occurs in this language. All three are token numbers of the training. Returns
- * false, without a merge, if it is too much work for one call, or if the engine may lack room for lists, pairs or tokens.
+ * Merges a pair into `token` if the pair occurs in this language. `left`, `right` and `token` are token numbers of the
+ * training. Returns false, without a merge, if the merge is too much work for one call, or if the engine may lack room
+ * for lists, pairs or tokens.
  */
 function mergeAtOnce(language: LanguageEngine, left: number, right: number, token: number): boolean {
   const { exports, ownIds, budget } = language;
@@ -322,8 +323,8 @@ type LanguageChoice = {
  * Chooses languages exactly as HF's ParityBpeTrainer does, with the same arithmetic: the one that is worst off, and of
  * several equal ones the first.
  *
- * With a window, a language is passed over while it has more than its share of the last `window.size` choices. That share
- * is `window.alpha`, divided by the number of languages.
+ * With a window, a language is passed over while it has more than its share of the last `window.size` choices. That
+ * share is `window.alpha`, divided by the number of languages.
  */
 function chooseLanguages(lengths: Float64Array, { ratio, window }: trainingRecords.Parity): LanguageChoice {
   const count = lengths.length;

@@ -39,7 +39,7 @@ export type Kind<T> = Typed & {
 export type Typed = {
   /** The name of the value in help. An option without one is a flag. */
   readonly value?: string;
-  /** The allowed words. If `value` is `LIST`, a value has any of them, separated by commas. */
+  /** The allowed words. If `value` is `LIST`, the option takes any of them, separated by commas. */
   readonly words?: readonly string[];
   /**
    * The smallest allowed number; for a `SIZE`, the smallest number of bytes. Left out if it is 0, and for sizes of

@@ -28,8 +28,9 @@ export type PatternTables = ScanTables & {
  */
 
 /**
- * AnnotationTables: the automaton that annotates a text from right to left. A character has the same column (a number
- * for its class, scan-tables.ts) as for the automaton that reads the annotated text.
+ * AnnotationTables: the automaton that annotates a text from right to left. A character has the same column as for the
+ * automaton that reads the annotated text: an ASCII character its code, any other a number for its class
+ * (scan-tables.ts).
  *
  *   ARRAY         TYPE         LENGTH            MEANING
  *   steps         Uint32Array  stateCount << 8   at state << 8 | column: state before the character << 16 | annotation.

@@ -173,8 +173,8 @@ function sureStarts(node: Node): Sure {
       return node.min === 1 || sureStarts(node.body).anywhere ? sureStarts(node.body) : never;
     case "sequence": {
       // The loop goes from the last item to the first; `rest` describes the items after `item`. If `rest` matches
-      // everywhere, only `item` matters. If it does not, `item` must match everywhere, and a character of `rest` is kept
-      // only if `item` can match the empty string before this character.
+      // everywhere, only `item` matters. If it does not, `item` must match everywhere. A character of `rest` is then
+      // kept only if `item` can match the empty string before this character.
       let rest = empty;
       for (const item of node.items.toReversed()) {
         const sure = sureStarts(item);

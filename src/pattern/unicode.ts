@@ -212,7 +212,7 @@ export function unionOf(sets: readonly CodePointSet[]): CodePointSet {
   lasts.sort();
   const union: number[] = [];
   for (let range = 0, start = 0; range < rangeCount; range++) {
-    // A range of the union continues while the next range begins before this end or directly after it. If the next one
+    // A range of the union continues while the next range begins before, at or directly after this end. If the next one
     // begins later, as many ranges have ended as have begun, so none is open.
     if (range + 1 < rangeCount && firsts[range + 1]! <= lasts[range]! + 1) continue;
     union.push(firsts[start]!, lasts[range]!);

@@ -46,7 +46,10 @@ export class UserError extends Error {
     return { message: text(message), hint: (hint && text(hint)) || undefined };
   }
 
-  /** @internal Returns the error. If it is a UserError, its message and its hint then have options written by `spelling`. */
+  /**
+   * @internal Returns the same error. If it is a UserError, the options in its message and its hint are then written by
+   * `spelling`.
+   */
   static respell(error: unknown, spelling: messages.Spelling): unknown {
     return error instanceof UserError ? Object.assign(error, error.spelled(spelling)) : error;
   }

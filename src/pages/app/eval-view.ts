@@ -205,8 +205,8 @@ const hasOneSize = (tokenizers: evaluations.FullEvaluation["tokenizers"]) =>
 const showsTokens = ({ key }: measures.Measure<measures.Measures>) => key === "bytes_per_token";
 
 /**
- * Formats how far a value is from the best one, as "−13 %". For bytes per token, formats how many more tokens are needed
- * than with the best one, as "+15 %".
+ * Formats how far a value is from the best one, as "−13 %". For bytes per token, formats how many more tokens are
+ * needed than with the best tokenizer, as "+15 %".
  */
 function fromBest(measure: measures.Measure<measures.Measures>, value: number | null, best: number): string {
   if (value === null || value === 0 || best === 0) return "";
