@@ -173,7 +173,7 @@ function anyCharacter(random: Random): string {
   return codePoint >= 0xd800 && codePoint < 0xe000 ? "\ue000" : String.fromCodePoint(codePoint);
 }
 
-/** Pieces of text that are hard to cut or to normalize. */
+/** Functions that make pieces of text which are hard to cut or to normalize. */
 const runs: readonly ((random: Random) => string)[] = [
   (random) => madeText(random(1 << 20), 1 + random(20)),
   (random) => Array.from({ length: random(20) }, () => anyCharacter(random)).join(""),

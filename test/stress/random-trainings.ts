@@ -8,7 +8,7 @@ export type Rule = (typeof rules)[number];
 export type MadeTraining = {
   /** The contents of the input files, by name. */
   readonly inputs: ReadonlyMap<string, string>;
-  /** The arguments of a training whose tokenizer is continued, or null. */
+  /** The arguments of the training that makes the tokenizer to continue. Null if no tokenizer is continued. */
   readonly base: readonly string[] | null;
   /** What is typed after `bpe train`, except output and threads. */
   readonly args: readonly string[];

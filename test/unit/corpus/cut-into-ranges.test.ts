@@ -181,7 +181,7 @@ test("a mapped file gives the same words, wherever it is cut and whatever its la
         expect(Math.max(...mapped.map(({ byteCount }) => byteCount))).toBeLessThanOrEqual(windowBytes);
         // If a word fills more than half of a mapped window, the rest of its range is read instead of mapped
         // (range-reader.ts). The long word of 40,000 bytes does not even fit into a window of 16 KB. So with that
-        // window, the last mapping of a file with this word does not reach the end of the file.
+        // window, the last mapping of a file of one range with this word does not reach the end of the file.
         const isWhole = fileBytes < 40_000 || windowBytes > 40_000;
         if (windowBytes > 100 && rangeSizeBytes === 1 << 20) {
           const { offsetByte, byteCount } = mapped.at(-1)!;

@@ -142,7 +142,7 @@ test("measures of random texts are those of a naive count, for several tokenizer
   }
 });
 
-/** Returns a normalization that leaves special tokens and `tokens` unchanged. */
+/** Returns a normalization that applies `change` to the text between special tokens and `tokens`. */
 const between = (change: (text: string, index: number) => string, ...tokens: string[]): Normalize => {
   const longestFirst = [...specialTokens, ...tokens].sort((a, b) => b.length - a.length);
   const pieces = new RegExp(`(${longestFirst.map((token) => RegExp.escape(token)).join("|")})`);

@@ -16,9 +16,7 @@ export const naiveWords = (text: string) =>
 /** Changes a text as the tokenizer does before it cuts. */
 export type Normalize = (text: string) => string;
 
-/**
- * Returns the tokens that contain a byte of the word, if the word is encoded together with the white space before it.
- */
+/** Encodes the word together with the white space before it, and returns the tokens that contain a byte of the word. */
 export function naivePieces(
   tokenizer: Tokenizer,
   { before, word }: { before: string; word: string },

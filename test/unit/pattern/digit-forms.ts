@@ -16,7 +16,7 @@ type DigitForm = {
   readonly pieces: (text: string) => string[];
 };
 
-/** Patterns that group digits from the right, with equivalent rules. */
+/** Patterns that group digits from the right, each with equivalent rules. */
 export const digitForms: Readonly<Record<string, DigitForm>> = {
   wordEnd: { sources: [wordEnd], pieces: wordEndPieces },
   wordEndAsWritten: {
@@ -67,7 +67,7 @@ function fromTheRight(run: string): string[] {
   return groups;
 }
 
-/** Returns the pieces of a text: the groups of each run, and the text between the runs as a whole. */
+/** Returns the pieces of a text: the groups of each run, and each text between two runs as one piece. */
 function groupRuns(text: string, runs: RegExp, group: (run: string) => string[]): string[] {
   const pieces: string[] = [];
   let settled = 0;
@@ -80,7 +80,7 @@ function groupRuns(text: string, runs: RegExp, group: (run: string) => string[])
 
 const wordEndRuns = new RegExp(String.raw`(?<!\p{Nd})\p{Nd}+(?!${word})`, "gu");
 
-/** The first digit after one of these characters does not belong to the run. */
+/** A digit directly after one of these characters does not belong to the run of digits. */
 const guards = "[.\\/\\-:a-zA-Z]";
 const guardedRuns = new RegExp(
   String.raw`(?:(?<!${guards}|\p{Nd})|(?<=${guards}\p{Nd}))\p{Nd}+(?!${word})`,

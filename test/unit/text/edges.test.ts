@@ -132,7 +132,7 @@ test("ids are HF's, whatever an edge cuts", async () => {
   let turn = 0;
   for (const [name, json] of tokenizers()) {
     const { theirs, ours } = await bothOf(json);
-    // Masks are used only after some text.
+    // The kernel uses masks only after it has scanned some text, so a long text comes first.
     ours.encode(filler.repeat(64));
     for (const thing of things) {
       for (const distance of someDistances(turn)) {

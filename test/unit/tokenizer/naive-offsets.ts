@@ -57,7 +57,7 @@ export class OffsetFinder {
     let nextFound = 0;
     for (let i = 0; i < ids.length; i++) {
       const [startByte, endByte] = [starts[i]!, ends[i]!];
-      // The first character contains the byte at `startByte`, but may begin before it.
+      // The token's first character contains the byte at `startByte`, but may begin before it.
       let start = countTo(startByte + 1) - 1;
       let end = countTo(endByte);
       const isFound = found[nextFound]?.index === i;
@@ -115,7 +115,7 @@ const spelledSpace = byteCharacters.encode(Uint8Array.of(ascii.space));
 /** Keeps a byte order mark, which counts as a character. */
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** An added token that was found: the index of its id, and its size in bytes, including white space that it strips. */
+/** An added token found in a text: the index of its id, and its size in bytes, including white space that it strips. */
 type FoundAdded = { readonly index: number; byteCount: number };
 
 /**

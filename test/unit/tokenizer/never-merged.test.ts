@@ -152,7 +152,7 @@ test("a whole token removes the cuts at its own ends, and no others", () => {
     // last one of a whole token.
     expect(cutsOf(cutting, "aaa文字")).toEqual([6]);
     expect(cutsOf(cutting, "漢a漢文")).toEqual([7]);
-    // These pretokens do not contain the whole token.
+    // Each of these pretokens has only a part of the whole token, so their cuts stay.
     expect(cutsOf(cutting, "語文漢語", 0, 6)).toEqual([3]);
     expect(cutsOf(cutting, "語文漢語", 6)).toEqual([9]);
   }
@@ -179,7 +179,8 @@ test("a cached answer for two characters is not used for two others with nearly 
   const madeCharacter = () => 0x1000 + random(0x4000);
   const isThreeBytes = (codePoint: number) =>
     codePoint >= 0x800 && (codePoint < 0xd800 || codePoint > 0xdfff);
-  // The hashes of the two pairs have the same slot of the cache, and differ in one of the 15 bits of the tag.
+  // `merged` and `apart` are pairs of characters. Their hashes have the same slot of the cache, and differ in one of
+  // the 15 bits of the tag.
   for (let bit = 0; bit < 15; bit++) {
     for (let found = 0; found < 3; ) {
       const merged = [madeCharacter(), madeCharacter()] as const;
@@ -188,8 +189,8 @@ test("a cached answer for two characters is not used for two others with nearly 
       const apart = [pair >>> 16, pair & 0xffff] as const;
       if (!apart.every(isThreeBytes)) continue;
       found++;
-      // In this token, the last byte of `apart[0]` is directly before the first byte of `apart[1]`, but the token has
-      // neither character as a whole.
+      // In the token `neighbours`, the last byte of `apart[0]` is directly before the first byte of `apart[1]`, but the
+      // token has neither character as a whole.
       const neighbours = String.fromCodePoint(apart[0] ^ 0x40, apart[1] ^ 1);
       const merges = mergesThatMake(String.fromCodePoint(...merged), neighbours);
       const kernel = new EncodingKernel(encodingModels.build({ byteIds, merges }), true);

@@ -42,7 +42,10 @@ const timesOf = (text: string) => {
   return times;
 };
 
-/** Returns, as one line, how the plan obtains the words of `wanted`. */
+/**
+ * Returns a plan for the words of `wanted` as one line: the sum that it uses, the contents that it adds and subtracts,
+ * and those that it counts.
+ */
 function planFor(wanted: string, entries: string, ...sums: string[]): string {
   const plan = makePlan(timesOf(wanted), (id) => entries.includes(id), sums.map(sumOf));
   const sum = plan.sumIndex === undefined ? "" : sums[plan.sumIndex]!;
@@ -59,7 +62,7 @@ test("a plan counts missing contents, adds up the others, and uses a sum if that
     ["abcde + f - , count ", "abcdef", "abcdef", "abcd", "abcde"],
     // The entry that would have to be subtracted from the sum was removed.
     [" + abcdef - , count ", "abcdef", "abcdef", "abcdex"],
-    // The sum includes entries that were removed.
+    // The sum includes contents whose entries were removed.
     ["abc +  - , count ", "abc", "", "abc"],
     ["abc +  - , count d", "abcd", "", "abc"],
     // Contents that occur several times.
