@@ -72,7 +72,7 @@ export function outcomesOf(rows: readonly Row[], of: readonly Goal[] = goals): O
   );
 }
 
-/** Returns the goals of which no row was measured. */
+/** Returns the goals for which no measured row has the numbers. */
 export const unmeasured = (rows: readonly Row[], of: readonly Goal[] = goals): Goal[] =>
   of.filter((goal) => outcomesOf(rows, [goal]).length === 0);
 

@@ -26,7 +26,7 @@ export function keepRecord(name: string, measurement: object): void {
   console.log(`record: ${relative(join(import.meta.dir, ".."), path)}`);
 }
 
-/** A run that takes longer, in seconds, is not repeated. */
+/** A run that takes more than this number of seconds is not repeated. */
 export const longSeconds = 5;
 
 export function median(values: readonly number[]): number {

@@ -92,12 +92,12 @@ const smallFlavours = {
 const flavours = { ...usualFlavours, ...smallFlavours };
 type ModuleName = keyof typeof flavours;
 
-/** Returns the path of the file with the digest of a module's sources, which is next to the module. */
+/** Returns the path of a module's digest file, which is next to the module and has the digest of its sources. */
 const digestPath = (path: string) => `${path}.digest`;
 
 /**
- * Compiles the modules of a scale into `directory`, unless they are up to date. Returns their paths. The compiler's
- * errors are printed; then this throws.
+ * Compiles the modules of a scale into `directory`, unless they are up to date. Returns their paths. If the compiler
+ * fails, it prints its errors, and this throws.
  */
 export async function buildKernel(directory: string, isSmallScale = false): Promise<string[]> {
   const paths = Object.keys(isSmallScale ? smallFlavours : usualFlavours).map((name) =>
@@ -115,7 +115,7 @@ export async function buildKernel(directory: string, isSmallScale = false): Prom
     readFileSync(digestPath(path), "utf8") === digests.get(path);
   const missing = paths.filter((path) => !isBuilt(path));
   for (const path of missing) rmSync(digestPath(path), { force: true });
-  // A module takes up to some 20 s of processor time, so they are compiled in parallel.
+  // Compiling a module takes up to some 20 s of processor time, so modules are compiled in parallel.
   const compilers = missing.map((path) =>
     Bun.spawn([process.execPath, import.meta.path, path], { stdio: ["ignore", "inherit", "inherit"] }),
   );
@@ -150,7 +150,7 @@ async function compile(path: string): Promise<void> {
   if (warnings !== "") console.warn(warnings);
 }
 
-/** Whether images contain the state of instances of this module (src/tokenizer/image.ts). */
+/** Whether images of tokenizers contain the state of instances of this module (src/tokenizer/image.ts). */
 const hasState = (path: string) => basename(path).startsWith("kernel-encode");
 
 /**
@@ -262,7 +262,7 @@ async function generateSources(): Promise<void> {
   generateMaskLoops();
   await generateUnicodeData();
   await declareExports();
-  // Loaded only now, because it compiles patterns with the Unicode data.
+  // This module is loaded only now, because it compiles patterns with the Unicode data, which must exist before.
   const { writeNamedMasks } = await import("./masks/write-named-masks.ts");
   writeNamedMasks();
 }

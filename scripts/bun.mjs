@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const modules = join(fileURLToPath(new URL("..", import.meta.url)), "node_modules");
-const smallestBinarySizeBytes = 1 << 20; // the placeholder is a few hundred bytes
+const smallestBinarySizeBytes = 1 << 20; // the package's placeholder for the binary has a few hundred bytes
 
 function candidates() {
   const scope = join(modules, "@oven");

@@ -10,7 +10,7 @@ import { pathOfDoor, withoutDoors } from "./without-doors.ts";
 
 type Imports = { readonly now: readonly string[]; readonly later: readonly string[] };
 
-/** A module that at least this share of the commands loads is requested by all of them. */
+/** A module that at least this share of all commands loads is requested by every command. */
 const commonShare = 1 / 3;
 
 const isCommand = (path: string) => path.endsWith("-command.ts");

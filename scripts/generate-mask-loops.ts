@@ -16,7 +16,7 @@ import {
 type Value = {
   /** An expression for the current block. */
   readonly now: string;
-  /** An expression for the next block, if it depends only on classes. */
+  /** An expression for the next block if the mask depends only on character classes; otherwise null. */
   readonly next: string | null;
   /** An expression for the next block that is right for its first character only. */
   readonly nextFirst?: string;
@@ -380,7 +380,7 @@ function asciiMask(name: string, ascii: ClassSystem["ascii"], names: readonly st
   if (characters === "") return "<u64>0";
   const ofVectors = (test: (v: string) => string) =>
     `o.topBits(${["v0", "v1", "v2", "v3"].map(test).join(", ")})`;
-  // All ASCII letters: one test, which sets the bit of lower case first.
+  // For all ASCII letters, one test is enough: it sets the bit of lower case before it compares.
   const ranges = rangesOf(characters);
   if (characters.length === 52 && ranges.length === 2) return ofVectors((v) => `o.letters(${v})`);
   const isRange = (other: string, [first, last]: Range) =>

@@ -53,7 +53,7 @@ function said(option: Option, spelling: (name: string) => string): string {
 
 type Node = { [name: string]: Node | Option };
 
-/** Groups the options into a tree: those of `model` are in an object of that name. */
+/** Groups the options into a tree: for example, the options of `model` are in an object named `model`. */
 function treeOf(): Node {
   const tree: Node = {};
   for (const [key, option] of Object.entries<Option>(callOptions)) {

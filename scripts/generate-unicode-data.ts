@@ -93,8 +93,8 @@ async function setsOf(kind: Kind): Promise<string> {
 }
 
 /**
- * Returns the code points of a set, without surrogates, which occur in no UTF-8 text. Only the categories "Unassigned"
- * and "Other" have surrogates, so that the categories divide all code points.
+ * Returns the code points of a set. Surrogates, which occur in no UTF-8 text, are left out. Only the categories
+ * "Unassigned" and "Other" get all surrogates, so that the categories divide all code points.
  */
 async function codePointsOf(kind: Kind, name: string): Promise<number[]> {
   const codePoints = await load<number[]>(`${kind}/${name}/code-points.mjs`);

@@ -143,7 +143,7 @@ function topicSections(): string[] {
   });
 }
 
-/** Lists incompatible options, grouped by one of the two, and by the reason. */
+/** Lists pairs of incompatible options, grouped by one option of the pair, and by the reason. */
 function exclusions(): string {
   const all = commands.flatMap(({ options }) =>
     options

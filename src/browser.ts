@@ -1,7 +1,7 @@
 /**
- * The library for browsers. Import it as `bpe/browser`; a bundler for browsers finds it also as `bpe`. It takes `File`
- * objects and URLs instead of paths, and starts no threads. A training may run in a page, or in a worker of yours, which
- * keeps the page smooth.
+ * The library for browsers. Import it as `bpe/browser`; a bundler for browsers also finds it as `bpe`. It takes `File`
+ * objects and URLs instead of paths, and starts no threads. A training may run in a page, or in a worker of yours,
+ * which keeps the page smooth.
  *
  * ```ts
  * import { Tokenizer, trainTokenizer } from "bpe/browser";

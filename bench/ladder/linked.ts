@@ -61,7 +61,7 @@ function* train(words: WordTable, mergeCount: number, learned: Learned): Generat
     for (const newPair of created) {
       const newCount = index.get(newPair)!.count;
       if (newCount > 0) push(heap, tokenBytes, newCount, newPair);
-      else index.delete(newPair); // "xyxy": (xy, x) was created and lost again
+      else index.delete(newPair); // in "xyxy", (xy, x) was created and lost again
     }
     yield;
   }

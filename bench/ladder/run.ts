@@ -89,8 +89,8 @@ function timeRung(rung: Rung, result: RungResult, input: string, wordCount: numb
   const mergesThere = reference.length / mergeSize;
   const last = Math.min(mergeCountMax, mergesThere);
   const wanted = mergeCounts.filter((count) => count < last);
-  // Unless the rung `isIncremental`, a run for few merges takes another time than the beginning of a longer run. So
-  // each number of merges in the report needs a separate run.
+  // Unless the rung `isIncremental`, a run for few merges does not take the same time as the beginning of a longer run.
+  // So each number of merges in the report needs a separate run.
   const separate = rung.isIncremental ? [] : wordCount === wordCountHeld ? wanted : [mergeCountHeld];
   const runs = [...separate.filter((count) => count < last), last];
   for (const mergeCount of runs) {

@@ -8,7 +8,10 @@ import {
   wordsBetweenYields,
 } from "./step-by-step.ts";
 
-/** For each pair, the words that contain it, or contained it before a merge, by their positions in TokenizedWords. */
+/**
+ * For each pair, the words that contain it, or that contained it before some merge, by their positions in
+ * TokenizedWords.
+ */
 export type WordIndex = Map<PairKey, Set<number>>;
 
 export function addToIndex(index: WordIndex, pair: PairKey, word: number): void {

@@ -165,9 +165,9 @@ class Bench:
                     raise Failed("bpe gave different results in two runs")
 
     def _expect(self, answer: dict[str, Any]) -> None:
-        """Raises `Failed` with the message of `bpe` if there is no result. It names the file as the caller did.
+        """Raises `Failed` with the message of `bpe` if there is no result. The message names the file as the caller did.
 
-        The hint is left out, because it names options that this program lacks.
+        The hint of `bpe` is left out, because it names options that this program lacks.
         """
         if "found" not in answer:
             said = answer["problem"].replace("failed: BpeError: ", "").split("\nhint: ")[0]

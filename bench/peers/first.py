@@ -62,7 +62,7 @@ def load_snaptokens(path: str, _: int) -> Loaded:
 def load_tuetoken(path: str, threads: int) -> Loaded:
     library: Any = importlib.import_module("tuetoken")
     hub: Any = importlib.import_module("huggingface_hub")
-    # The library only loads files that it downloads.
+    # The library loads only files that it downloads, so its download function is replaced.
     with mock.patch.object(hub, "hf_hub_download", lambda *_, **__: path):
         tokenizer = library.Tokenizer.from_pretrained("local/file")
     return lambda texts: tokenizer.encode_ordinary_to_buffer(texts, threads), lambda answer: [answer["data"]]
@@ -103,7 +103,7 @@ def wait_until_idle() -> None:
 
 
 def measure(ask: dict[str, Any]) -> dict[str, Any]:
-    """Measures this process. The ids are read when everything is measured."""
+    """Measures this process. The ids are read only after everything has been measured."""
     first, unseen = parts(ask["file"], ask["size"], ask["unit"])
     batch, arrays = globals()[f"load_{ask['library']}"](ask["tokenizer"], ask["threads"])
     batch(["This starts its threads."])

@@ -140,7 +140,7 @@ def train_gigabpe(ask: Ask) -> Job:
     gigabpe: Any = importlib.import_module("gigabpe")
     if ask.pattern != "gpt2":
         raise Cannot("cuts text as gpt2 only")
-    # The library's vocabulary has only the bytes that occur, not all 256.
+    # The vocabulary of gigabpe has only the bytes that occur, not all 256.
     vocab_size = ask.vocab_size - 256 + ask.byte_count
     options = {"special_tokens": ask.special_tokens, "pretokenizer": "bytelevel", "threads": ask.threads}
     return Job(lambda: gigabpe.train_bpe([ask.file], vocab_size, **options), lambda done: spelled(done[1]))
@@ -275,7 +275,7 @@ def encode_tuetoken(ask: Ask) -> Encoders:
     tuetoken: Any = importlib.import_module("tuetoken")
     hub: Any = importlib.import_module("huggingface_hub")
     path = os.path.join(ask.tokenizer, "tokenizer.json")
-    # The library only loads files that it downloads.
+    # The library loads only files that it downloads, so its download function is replaced.
     with mock.patch.object(hub, "hf_hub_download", lambda *_, **__: path):
         tokenizer = tuetoken.Tokenizer.from_pretrained("local/file")
     if not ask.library.endswith("arrays"):

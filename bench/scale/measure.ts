@@ -279,7 +279,7 @@ function shuffled(text: Uint8Array): Uint8Array {
   const blocks: Uint8Array[] = [];
   for (let start = 0; start < text.length; ) {
     const end = text.indexOf(0x0a, start + blockBytes - 1) + 1 || text.length;
-    // Puts each block at a random position, and the block that was there at the end.
+    // Puts each block at a random position, and moves the block that was there to the end.
     const place = random.below(blocks.length + 1);
     blocks.push(blocks[place] ?? new Uint8Array());
     blocks[place] = text.subarray(start, end);

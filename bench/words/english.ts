@@ -3,7 +3,7 @@ import type { WordTable } from "../../src/words/word-table.ts";
 const syllables =
   "th e an in er on re at en or ti es is st ar al ing ed nt to it ou ha io le ve co me de hi".split(" ");
 
-/** Makes up English, with word frequencies of 1 / rank. The same seed gives the same text. */
+/** Makes up English in which the frequency of a word is proportional to 1 / rank. The same seed gives the same text. */
 export function makeEnglish(sizeBytes: number, seed: number): Uint8Array {
   const random = xorshift(seed);
   const makeWord = (): string => {

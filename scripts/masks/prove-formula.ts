@@ -45,7 +45,7 @@ export const situationCountMax = 20_000;
 /** The proof gives up if more ends than this are pending. */
 export const pendingCountMax = 16;
 
-// The value of a slot: the index of a pending end, or one of these.
+// The value of a slot: the index of a pending end, or one of the following.
 const noEnd = -1;
 /** An end at or after a hard character, where the formula makes no claim. */
 const unknownEnd = -2;

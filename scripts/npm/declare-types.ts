@@ -9,7 +9,7 @@ const root = resolve(import.meta.dir, "../..");
 /** Entries of the package, by their files in src. */
 const entries = ["index.d.ts", "browser.d.ts"];
 
-/** Types that TypeScript lacks if a project targets ECMAScript 5. */
+/** Refers to types that TypeScript lacks in a project that targets ECMAScript 5. */
 const libraries = '/// <reference lib="es2020" />\n';
 
 /** Writes the declarations into `directory`: those of the entries, and of what they import. */

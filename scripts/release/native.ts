@@ -35,7 +35,7 @@ export function installZig(): void {
 export async function buildNative(target: Target, directory: string) {
   const { names, linking, zigTarget } = target.native;
   mkdirSync(directory, { recursive: true });
-  // -s, because with `-g0` alone, objects for Windows contain the name of a temporary file.
+  // -s is needed, because with `-g0` alone, objects for Windows contain the name of a temporary file.
   const flags = ["-target", zigTarget, "-g0", "-s", "-fno-sanitize=undefined"];
   if (target.format.machine === "x64") flags.push("-mssse3");
   const isForWindows = target.format.kind === "PE";
