@@ -10,8 +10,8 @@ import { type Loaded, objectOf, objectsIn, type Subject, spellsCharacters } from
 type Step = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the steps in a value of tokenizer.json, such as `pre_tokenizer`. Includes the steps inside a sequence, which
- * it has under the key `list`.
+ * Returns the steps in a value of tokenizer.json, such as `pre_tokenizer`. Includes the steps inside a sequence, whose
+ * key in it is `list`.
  */
 function stepsIn(value: unknown, list: string): Step[] {
   const step = objectOf(value);

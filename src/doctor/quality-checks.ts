@@ -82,7 +82,10 @@ function checkPrivate({ parts }: Loaded): Finding[] {
 const costlyRatio = 4;
 const shownLanguages = 5;
 
-/** The parts of the probe text that contain the same sentence, each in a different language or script. */
+/**
+ * The parts of the probe text (docs/probe-1.json) that contain the same sentence, each in a different language or
+ * script.
+ */
 export const languages = probe.parts.filter(({ name }) => name.includes("("));
 
 function checkLanguages({ encode }: Loaded): Finding[] {

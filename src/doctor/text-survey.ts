@@ -112,7 +112,7 @@ export class TextSurvey implements idWriters.IdSink {
 }
 
 // Classes of tokens: 0 if a token has not been classified yet, `incomplete`, `special`, and from `firstScript` on, one
-// for each script.
+// for each script or kind of characters.
 /** A token whose bytes are not whole characters. */
 const incomplete = 1;
 /** An added token, whether special or not. */

@@ -26,7 +26,7 @@ export class WordEncoder {
   private readonly addedTokens: ReadonlyMap<number, AddedToken>;
   /** Whether the tokens of a pretoken have exactly its bytes. */
   private readonly hasAllBytes: boolean;
-  /** Whether the tokens of any text have exactly its bytes. If so, normalization, for example, changes no text. */
+  /** Whether the tokens of any text have exactly its bytes, because encoding neither changes a text nor drops bytes. */
   private readonly keepsBytes: boolean;
   /** For each id, whether it is a special token that is found in texts. These tokens are not text, and end a number. */
   private readonly isSpecial: Uint8Array;

@@ -83,8 +83,8 @@ const averageNote = " on average (geometric mean; each text counts the same).";
 type SameSize = { readonly other: number; readonly shares: readonly TextShare[] };
 
 /**
- * Finds the other tokenizer of the first one's vocabulary size that has the fewest tokens. Returns null if there is
- * none, if the tokenizer `best` has that size itself, or if a text has no tokens.
+ * Finds the tokenizer with the fewest tokens among the others whose vocabulary is as large as that of the first one.
+ * Returns null if there is none, if the tokenizer `best` has that size itself, or if a text has no tokens.
  */
 function bestOfSameSize({ tokenizers }: Evaluation, best: number): SameSize | null {
   const [own, ...others] = tokenizers as [TokenizerResult, ...TokenizerResult[]];

@@ -289,8 +289,8 @@ const repeatedKeys = new Set([
 ]);
 
 /**
- * Whether a table of all measures leaves this one out, because the table has another measure that is its share, its
- * complement or its reciprocal.
+ * Whether a table of all measures leaves this one out, because another measure expresses the same as a share, as the
+ * complement or as the reciprocal.
  */
 export const repeatsAnother = ({ key }: Measure<never>) => repeatedKeys.has(key);
 

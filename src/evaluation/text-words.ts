@@ -199,7 +199,7 @@ function slotOf(
 
 type Numbered = Pick<TextWords, "placed" | "whitespaceBytes" | "firstPlaced">;
 
-/** Returns the FNV-1a hash. Its high bits are mixed in, because slots use the low bits. */
+/** Returns the FNV-1a hash. Its high bits are mixed into the low ones, because only the low bits select a slot. */
 function hashOf(bytes: Uint8Array, start: number, end: number): number {
   let hash = 0x811c9dc5;
   for (let pos = start; pos < end; pos++) hash = Math.imul(hash ^ bytes[pos]!, 0x01000193);
