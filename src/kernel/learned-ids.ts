@@ -125,8 +125,8 @@ export function learnedIdsAddress(): usize {
 
 /**
  * Whether no merge makes a token that an earlier merge joins or makes. This is so if merges are in the order in which
- * they were learned. If it is so, isUsed[id] is set to 1 for the tokens of all merges, and no pair is listed twice,
- * because both merges would make the same token.
+ * they were learned. If the result is true, isUsed[id] has been set to 1 for the tokens of all merges. Then no pair is
+ * listed twice, either, because both merges would make the same token.
  */
 function areInOrder(isUsed: usize, lefts: usize, rights: usize, merged: usize, mergeCount: u32): bool {
   for (let rank: usize = 0; rank < mergeCount; rank++) {

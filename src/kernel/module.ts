@@ -1,9 +1,9 @@
 // The main module of the kernel; encode-module.ts and text-module.ts are compiled to other modules. JavaScript may call
 // the functions exported here; the build writes their types into `KernelExports` of src/runtime/kernel-exports.ts.
 //
-// src/merge/merge-engine.ts drives the merge engine. Its long work is cut into calls of bounded work: a function with
-// `Some` in its name does about `work` steps, or `share` steps in each part of a list, and returns whether there is
-// more to do. Only `countPairsSome` and `lookSome` return something else.
+// src/merge/merge-engine.ts drives the merge engine. Its long work is cut into short calls. A function with `Some` in
+// its name does about `work` steps, or `share` steps in each part of a list. It returns whether there is more to do.
+// Only `countPairsSome` and `lookSome` return something else.
 
 export { beginModel, buildTables, useModel } from "./encode/build-model";
 export {

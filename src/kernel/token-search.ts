@@ -3,12 +3,12 @@ import { reserveTable } from "./regions";
 /**
  * Finds tokens in a text in one pass: from left to right, the longest at each position, without overlaps.
  *
- * Tokens with the same first byte are found by the longest *prefix* that they share. If each prefix is that of a single
- * token, and equals it, each occurrence of a prefix is a match. Otherwise a block of text from the occurrence on is
- * read backwards by an Aho-Corasick automaton of the reversed tokens. After each byte, the automaton's state identifies
- * the longest token that begins there. A block is not shorter than the longest token, so no byte is read more than
- * twice, whatever the tokens are, unless the limit changes (`findToken`). If the tokens begin with too many different
- * bytes there are no prefixes, and all of the text is read backwards.
+ * Tokens with the same first byte are found by the longest *prefix* that they share. If each prefix belongs to a single
+ * token, and is all of that token, each occurrence of a prefix is a match. Otherwise a block of text from the
+ * occurrence on is read backwards by an Aho-Corasick automaton of the reversed tokens. After each byte, the automaton's
+ * state identifies the longest token that begins there. A block is not shorter than the longest token, so no byte is
+ * read more than twice, whatever the tokens are, unless the limit changes (`findToken`). If the tokens begin with too
+ * many different bytes there are no prefixes, and all of the text is read backwards.
  *
  * If tokens are equal, the last one counts. Callers describe each token by a *record*:
  *
@@ -57,7 +57,7 @@ export class TokenSearch {
   longestBytes: i32;
   prefixes: usize;
   prefixCount: u32;
-  /** 1: each prefix is that of a single token, and equals it. */
+  /** 1: each prefix belongs to a single token, and is all of that token. */
   arePrefixesWhole: u32;
   labels: usize;
   firstChildren: usize;

@@ -1,8 +1,8 @@
 /**
  * Rows of vocabulary files. A row has the halves of a merge, or a token and its id, with separators around and between
- * them. Rows are written to a buffer until it is full, or until a row has to be written by JavaScript, because a token
- * is too long to be kept (src/tokenizer/token-bytes.ts), or because an id is that of neither a byte nor a learned token
- * (its entry is below 0).
+ * them. Rows are written to a buffer until it is full, or until JavaScript has to write a row. JavaScript writes the
+ * rows of tokens that are too long to be kept (src/tokenizer/token-bytes.ts), and of ids that belong to neither a byte
+ * nor a learned token (their entries are below 0).
  *
  *   STRUCTURE    FIELD      SIZE             MEANING
  *   tokens       kept       any              the kept tokens' bytes, end to end

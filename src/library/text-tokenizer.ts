@@ -401,8 +401,8 @@ export class TextTokenizer {
    *
    * An added token is kept completely or not at all, together with whitespace that it strips. A character and following
    * marks that a normal form changes together are separated only if nothing else fits. The result is always a part of
-   * the original text. For a text above the limit, throws an error if the vocabulary lacks tokens for some bytes, or if
-   * the tokens of the text do not spell it, because two tokens share an id.
+   * the original text. For a text above the limit, throws an error in two cases: the vocabulary lacks tokens for some
+   * bytes, or two tokens share an id, so that the tokens of the text do not spell it.
    */
   truncate(text: string, limit: number, options?: TruncateOptions): string;
   truncate(text: Uint8Array, limit: number, options?: TruncateOptions): Uint8Array<ArrayBuffer>;

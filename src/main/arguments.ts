@@ -159,9 +159,9 @@ type ReadOption = {
 
 /**
  * Thrown for an unknown option. `shown` is the option as typed, without a value. For a short option, `argument` is the
- * whole argument, which may hold several short options. If the first short option is unknown, `shown` is all of this
- * argument except its value, because it may be a long option that was typed with one dash. For a long option,
- * `argument` equals `shown`.
+ * whole argument, which may hold several short options. If the first short option is unknown, the argument may be a
+ * long option that was typed with one dash, so `shown` is all of it except its value. For a long option, `argument`
+ * equals `shown`.
  */
 export class UnknownOption extends Error {
   constructor(

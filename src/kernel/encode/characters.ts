@@ -137,10 +137,10 @@ export function hasCharacters(): bool {
 }
 
 /**
- * Returns the id of a character of two or three bytes, or a number below 0 if its bytes must be merged, or there is no
- * such character. `around` is eight bytes of text, the first one lowest: the byte before the character, the character,
- * and the bytes after it. `isInside`: the byte before the character is in the same word. `left`: how many bytes the
- * word has from the character on.
+ * Returns the id of a character of two or three bytes. Returns a number below 0 if there is no such character, or if
+ * its bytes must be merged. `around` is eight bytes of text, the first one lowest: the byte before the character, the
+ * character, and the bytes after it. `isInside`: the byte before the character is in the same word. `left`: how many
+ * bytes the word has from the character on.
  */
 export function characterIn(around: u64, isInside: bool, left: u32): i32 {
   return idIn(characters, around, isInside, left);
@@ -227,8 +227,8 @@ function learn(character: usize, around: u64, isThree: bool, isSpaced: bool): vo
 }
 
 /**
- * Returns 64 bits. Bit b is 1 if a merge of a rank below `rank` may take the fragment, where the byte on the other side
- * of the edge has b as its last six bits.
+ * Returns 64 bits, one for each value of the last six bits of the byte on the other side of the edge. A bit is 1 if a
+ * merge of a rank below `rank` may join such a byte with the fragment.
  */
 function takers(fragment: u32, rank: i32): u64 {
   const row = <u32>load<u16>(rowOf + (fragment << 1));

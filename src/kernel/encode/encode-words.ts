@@ -283,8 +283,8 @@ let idCounts: usize = 0;
 let pieceCount: u32 = 0;
 
 /**
- * One call of `takeText` lists the pretokens of a slice of this many bytes of text, and those in the rest of the block
- * of text in which the slice ends.
+ * One call of `takeText` lists the pretokens of a slice of this many bytes of text. It also lists those of the rest of
+ * the block in which the slice ends.
  */
 export const liftedSliceBytes: i32 = isSmallScale ? 64 : 1 << 16;
 /** The length of `pieceEnds`: enough for a slice and a block, even if every pretoken has a single byte. */

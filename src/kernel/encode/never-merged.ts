@@ -8,7 +8,7 @@ import { droppedByte, EncodingModel, TokenTable, tokenId, tokenLength, tokenStar
 import { firstByteOf, lastByteOf, mayTouchWhole, touchesWhole, wholeTokenCount } from "./whole-tokens";
 
 /**
- * Never-merged cuts. A pretoken may be cut at a position that no token can cross: its parts together have the same ids
+ * Never-merged cuts. A pretoken may be cut at a position that no token can cross. Its parts together have the same ids
  * as the whole, and are found in the word cache far more often. Such positions are
  *   - between two bytes that are adjacent in no token (`adjacency` of the model), and
  *   - between two characters whose bytes fit no *join*: the bytes where the halves of a merge meet (see `joins`).
@@ -401,9 +401,9 @@ function threeByteCharacter(at: usize): u32 {
 }
 
 /**
- * Returns 1 if the three bytes on each side of `here` allow a cut, and 0 if they do not, or if fewer than three bytes
- * precede `here`. Returns `byContext` if more bytes must be compared, because a whole token may begin or end at `here`.
- * May read bytes outside the pretoken. These can only prevent a cut, which changes no id.
+ * Returns 1 if the three bytes on each side of `here` allow a cut. Returns 0 if they do not, or if fewer than three
+ * bytes precede `here`. Returns `byContext` if more bytes must be compared, because a whole token may begin or end at
+ * `here`. May read bytes outside the pretoken. These can only prevent a cut, which changes no id.
  */
 function answerFor(here: usize, at: u32): u32 {
   if (at < 3) return 0;

@@ -45,7 +45,8 @@ export function findSeams<T>(model: EncodingModel): bool {
 
 /**
  * Marks the *joints*: the ids that form a seam with the next id. Writes to `joints` a bit for each of the `count` ids
- * at `first`, and zeros up to the end of the word of 64 bits that has bit `count`. Reads one more id.
+ * at `first`. Zeros follow up to the end of the word of 64 bits that has bit `count`. Also reads the id that follows
+ * the `count` ids.
  *
  * There is no branch for a seam: a third of the neighbours are seams, so a processor could not predict it.
  */

@@ -59,8 +59,8 @@ const keptBytesMax: usize = isSmallScale ? 1 << 7 : 1 << 23;
 export const cachedBytesMax: u32 = isSmallScale ? 40 : 4096;
 
 /**
- * The maximum number of words that are looked up together: few enough for their lists to stay in the L1 cache, and for
- * every table to have free slots for them.
+ * The maximum number of words that are looked up together. It is small enough for their lists to stay in the L1 cache,
+ * and for every table to have free slots for them.
  */
 export let batchWordsMax: u32 = 0;
 
@@ -336,8 +336,8 @@ export function lookUpShort(table: SlotTable, ends: usize, wordCount: u32): u32 
 }
 
 /**
- * Looks up the middle words: those of the `longerCount` words in the list `longer` that are not among the `longCount`
- * words in the list `long` (regions.ts).
+ * Looks up the middle words: those in the list `longer`, of `longerCount` words, that are not in the list `long`, of
+ * `longCount` words (regions.ts).
  */
 export function lookUpMiddle(table: SlotTable, longerCount: u32, longCount: u32): void {
   const end = endOfSlots(table);

@@ -7,8 +7,8 @@ import { pushPair, threshold } from "./pair-queue";
 import { addPair } from "./pair-table";
 
 /**
- * Builds the first index for at most 256 start tokens, such as the bytes: counts all pairs of the text (the cells of
- * the words: word-layout.ts) in dense tables (byte-pairs.ts), then writes the lists of the pairs that get a record. For
+ * Builds the first index for at most 256 start tokens, such as the bytes. Counts all pairs of the text (the cells of
+ * the words: word-layout.ts) in dense tables (byte-pairs.ts). Then writes the lists of the pairs that get a record. For
  * more start tokens, rebuild-index.ts builds the index.
  *
  *   REGION       ELEMENT  ELEMENTS  MEANING

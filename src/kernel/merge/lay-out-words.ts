@@ -36,8 +36,8 @@ import {
  * does not matter.
  *
  * Most words are rare: their count is below `rareCountEnd`. The walk divides the words into parts of about equal size,
- * and tallies the rare words of each part separately, so that each thread can lay out one part. Frequent words are
- * listed in `order`.
+ * one for each thread to lay out. It tallies the rare words of each part separately. Frequent words are listed in
+ * `order`.
  */
 let nextWord: u32 = 0;
 let wordEnd: u32 = 0;

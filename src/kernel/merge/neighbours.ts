@@ -56,8 +56,8 @@ export function sumAt(someSums: usize, id: u32): Sum {
 /**
  * Merges every live occurrence in the next `work` entries of a part: writes the new token to the cells, sums up the
  * neighbours, and stages the position and both neighbours. Positions are staged in the list itself, from the start of
- * the part, because the list is read for the last time, and writing never overtakes reading. Returns true while entries
- * are left.
+ * the part. The list is read for the last time, and writing never overtakes reading. Returns true while entries are
+ * left.
  */
 export function mergeOccurrences<T>(merge: Merge, part: Part, index: u32, work: u32): bool {
   const x = merge.left;

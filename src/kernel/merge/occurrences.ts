@@ -23,8 +23,8 @@ export let entryCapacity: u32 = 0;
 /** After growing, the capacity is this multiple of the sum of the entries in use and the entries needed. */
 const growthFactor: f64 = isSmallScale ? 1.01 : 1.25;
 /**
- * If a compaction leaves less than this share of the arena free beyond the entries needed, the arena grows, because
- * otherwise the next compaction would follow too soon.
+ * If a compaction leaves less than this share of the arena free beyond the entries needed, the arena grows. Otherwise
+ * the next compaction would follow too soon.
  */
 const freeShareMin: f64 = 0.1;
 

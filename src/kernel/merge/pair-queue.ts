@@ -17,9 +17,9 @@ import { pairWins } from "./tie-rules";
  * queue.
  *
  * Why the merges are the same as with records for all pairs: counts only fall, and the threshold only rises until the
- * index is rebuilt. As long as the best pair of the queue has a count of at least `threshold`, every pair that could
- * beat or tie it has a record, so no pair without a record can be better. Once its count is below `threshold`, the
- * index is rebuilt with a lower threshold (rebuild-index.ts).
+ * index is rebuilt. While the best pair of the queue has a count of at least `threshold`, pairs without a record have
+ * lower counts, so none of them can beat or tie it. Once its count is below `threshold`, the index is rebuilt with a
+ * lower threshold (rebuild-index.ts).
  *
  * After merge k of K, the threshold is raised to a guess of the count of merge K: `share` of the current top count,
  * times (k / K) ^ exponent. If the guess is too high, the index is rebuilt later, which costs a few walks over the
@@ -114,9 +114,8 @@ export function lowerThreshold(tally: usize, pairsWanted: u32): void {
  * (`lowerTop`).
  *
  * Pairs are in buckets of about equal counts. A bucket is an unordered list, so adding a pair takes two stores. Only
- * the pairs of the highest non-empty bucket are ordered, in a binary heap. Towards the end of training thousands of
- * pairs have the same count, so a heap of all pairs would spend half of the time on ordering ties that are never
- * merged.
+ * the pairs of the highest non-empty bucket are ordered, in a binary heap. Towards the end of training, thousands of
+ * pairs have the same count. A heap of all pairs would spend half of the time on ordering ties that are never merged.
  *
  *   REGION        ELEMENT     ELEMENTS         MEANING
  *   queue         QueueEntry  pairCapacity     the heap: entry k has its children at 2k + 1 and 2k + 2

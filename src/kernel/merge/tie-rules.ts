@@ -149,8 +149,8 @@ function slotOf(bytes: usize, length: u32): u32 {
 }
 
 /**
- * Whether pair `p` is merged before another pair `q` with the same count. The tie rule ranks two tokens as equal if
- * they have the same bytes. Then the pair with the older token wins.
+ * Whether pair `p` is merged before another pair `q` with the same count. The tie rule may rank two tokens as equal,
+ * because they have the same bytes. If so, the pair with the older token wins.
  */
 export function pairWins(p: u32, q: u32): bool {
   const a = pairAt(p);

@@ -87,9 +87,9 @@ export function beginParts(): void {
 }
 
 /**
- * Finds the next part, with at most `most` ids. It begins with the last `overlap` tokens of the previous part, or with
- * fewer of these, so that its start and its end are after those of the previous part. Returns false if the part is a
- * single character that has more than `most` ids.
+ * Finds the next part, with at most `most` ids. It begins with the last `overlap` tokens of the previous part. It
+ * shares fewer tokens if its start and its end would not both be after those of the previous part. Returns false if the
+ * part is a single character that has more than `most` ids.
  */
 export function nextPart(most: u32, overlap: u32): bool {
   const next = tokenAt(partEnd);

@@ -6,9 +6,9 @@ import { foundLength, nextOccurrence, searchText } from "../text-loop";
 /**
  * Safe cuts of a text: positions where it can be divided so that its parts can be encoded independently.
  *
- * Definition (the naive twin is `findSafeCut` of src/pattern/cut-text.ts). A position is a safe cut if, whatever text
- * comes before it, reading the character at the position makes the automaton settle an end there and continue as at the
- * start of a document; and if no added token can cross the position or begin at it.
+ * Definition (the naive twin is `findSafeCut` of src/pattern/cut-text.ts). A position is a safe cut if two conditions
+ * hold, whatever text comes before it. When the automaton reads the character at the position, it settles an end there,
+ * and continues as at the start of a document. And no added token can cross the position or begin at it.
  *
  * Why this can be decided without knowing the text before: the automaton runs in all states at once, so its states
  * include the right one. Which added tokens are found depends on the text before, but an added token can only be where

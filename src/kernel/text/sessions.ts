@@ -13,9 +13,9 @@ import { fixedEnd, reserveTo } from "../regions";
  *
  * Where encoding stops: an old checkpoint after the edit may have been found only because of text that was replaced. So
  * the host first searches the unchanged text, from `reach` bytes after the edit on, for a safe cut. The text from this
- * cut on keeps its ids, but only at checkpoints is their number known. So encoding stops at the first old checkpoint at
- * or after the cut, and all checkpoints from there on stay valid. Without such a cut or checkpoint, encoding continues
- * to the end of the text.
+ * cut on keeps its ids. But how many ids precede a position is known only at checkpoints, so encoding stops at the
+ * first old checkpoint at or after the cut. All checkpoints from there on stay valid. Without such a cut or checkpoint,
+ * encoding continues to the end of the text.
  *
  * The ids before the last checkpoint are *stable*: at least `reach` bytes follow the checkpoint, so appending text
  * cannot change them.

@@ -159,8 +159,8 @@ function hashOf(slotBytes: usize, eight0: u64, eight1: u64): u64 {
  * before that one. Only keys that had wrapped around the old end have later homes. They wait in `aside` until all old
  * slots are free.
  *
- * Subtle: keys with the same home slot stay in the order in which they were first counted, so the first, usually the
- * most frequent one, keeps the home slot. With the opposite order, counting English was a fifth slower.
+ * Subtle: keys with the same home slot stay in the order in which they were first counted. So the first of them,
+ * usually the most frequent, keeps the home slot. With the opposite order, counting English was a fifth slower.
  */
 function spread(table: SlotTable, slotCount: u32): bool {
   const first = table.slots;
@@ -342,8 +342,8 @@ export function countShortWords(table: SlotTable, first: u32, pretokenCount: u32
     const key = select<u64>(sentinelKey, shortKey(text + start, length), length > shortBytesMax);
     start = end;
     let slot = slots + ((<usize>(hashShort(key) >> shift)) << 4);
-    // Most words are in their home slot. Without this check, the loop below would run for every word, so that the
-    // JavaScript engine would soon compile it at its highest tier, which a short run does not repay.
+    // Most words are in their home slot. Without this check, the loop below would run for every word. The JavaScript
+    // engine would then soon compile it at its highest tier, which does not pay off in a short run.
     if (load<u64>(slot) === key) {
       store<u64>(slot, load<u64>(slot, 8) + 1, 8);
       continue;
