@@ -153,8 +153,8 @@ async function fillCache(world: World): Promise<void> {
 const permissions = [0o4755, 0o2775, 0o1777, 0o7777, 0o6600];
 
 /**
- * Outputs have setuid, setgid or sticky bits. Checks that the new outputs have none of these bits, and no permissions
- * that the old ones lacked.
+ * Gives the old outputs setuid, setgid or sticky bits. Checks that the new outputs have none of these bits, and no
+ * permissions that the old ones lacked.
  */
 async function lentRights(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();
@@ -217,7 +217,7 @@ const clocks = [
   "+020000-01-01",
 ];
 
-/** With wrong clocks, --keep keeps the results with the latest start times in their records. */
+/** Runs with wrong clocks. Checks that --keep keeps the results with the latest start times in their records. */
 async function wrongClock(world: World, random: Random): Promise<Outcome> {
   world.clear();
   const input = world.input("new.txt");

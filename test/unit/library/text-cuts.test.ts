@@ -362,7 +362,7 @@ test("a part of a text with a prefix space is encoded with a prefix space of its
   const tokenizer = TextTokenizer.from(json);
   expect(tokenizer.encode("abc d").length).toBe(5);
   expect(tokenizer.truncate("abc d", 2)).toBe("ab");
-  // With a prefix space, "c d" has four tokens.
+  // With its prefix space, "c d" has four tokens, so only " d" fits.
   expect(tokenizer.truncate("abc d", 3, { keep: "end" })).toBe(" d");
   expect(tokenizer.chunks("abcaa", 3)).toEqual(["abc", "aa"]);
   expect(tokenizer.chunks("bcb", 2)).toEqual(["b", "c", "b"]);

@@ -42,8 +42,8 @@ export function huggingfaceOracle(pattern: { name: PatternName | null; sources: 
 
 /**
  * Returns an oracle that cuts these texts with tiktoken by the published pattern. tiktoken returns only tokens, but a
- * pretoken that is in the vocabulary is one token. So with every substring of every text as vocabulary, its tokens are
- * its pretokens.
+ * pretoken that is in the vocabulary is one token. So the vocabulary gets every substring of every text, and the tokens
+ * are then the pretokens.
  */
 export function tiktokenOracle(
   source: string,

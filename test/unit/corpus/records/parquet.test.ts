@@ -452,7 +452,7 @@ test("a block that is truncated, or has more or fewer bytes than its page, is da
   for (let end = 0; end < packed.length; end++) {
     expect(() => unpackLz4Block(packed.subarray(0, end), plain.length)).toThrow("damaged");
   }
-  // A match at the start, where nothing precedes it, and a match of distance 0.
+  // A match at the start, where nothing precedes it, is refused, as is a match of distance 0.
   expect(() => unpackLz4Block(Uint8Array.of(0x00, 1, 0), 4)).toThrow("damaged");
   expect(() => unpackLz4Block(Uint8Array.of(0x10, 65, 0, 0), 5)).toThrow("damaged");
 });
