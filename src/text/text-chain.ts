@@ -36,8 +36,8 @@ export class TextChain {
   private direct = false;
   private opened: number | undefined;
   /**
-   * Whether safe cuts are searched for in a normalized part of the text, because the bytes of the text alone do not
-   * tell where it can be cut (`canBeCut`).
+   * Whether the bytes of a text alone do not tell where it can be cut (`canBeCut`). Safe cuts are then searched for in
+   * a normalized part of the text.
    */
   private readonly usesWindows: boolean;
 

@@ -5,9 +5,9 @@ import * as probe from "./probe.ts";
 import type { EncodingParts, TokenizerParts } from "./tokenizer-parts.ts";
 
 /**
- * Returns the ids of a text of a few kilobytes. Returns undefined if the tokenizer does more than cut and merge, if its
- * merges are not in an order in which they may have been learned, or if its tables do not fit into a kernel. Throws a
- * RangeError if the system refuses memory. Applies merge after merge to the whole text, as learning does, because
+ * Returns the ids of a text of a few kilobytes. Returns undefined in three cases: the tokenizer does more than cut and
+ * merge; its merges are in an order in which they cannot have been learned; its tables do not fit into a kernel. Throws
+ * a RangeError if the system refuses memory. Applies merge after merge to the whole text, as learning does, because
  * setting up the kernel's encoder would usually take longer.
  */
 export function encode(parts: EncodingParts, text: Uint8Array): Int32Array | undefined {

@@ -224,8 +224,8 @@ export class WordMerger {
   }
 
   /**
-   * Returns the merges of a pretoken, in the order in which they are applied: for each, the index of the symbol at
-   * which its right half begins, and its rank. Symbols are the tokens that merging begins with. The next call
+   * Returns the merges of a pretoken in the order in which they are applied. Each is two numbers: the index of the
+   * symbol at which its right half begins, and its rank. Symbols are the tokens that merging begins with. The next call
    * overwrites the result.
    */
   trace(bytes: Uint8Array): Uint32Array {

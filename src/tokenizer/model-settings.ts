@@ -62,8 +62,9 @@ export type Like = {
   readonly specialTokensFirst?: true;
   readonly model: AskedModelSettings;
   /**
-   * The tokenizer.json without vocabulary, merges and added tokens; for a SentencePiece model, that of a tokenizer.json
-   * that gives the same ids. null for a tokenizer in another format, and for one that is given by a name.
+   * The tokenizer.json without vocabulary, merges and added tokens. For a SentencePiece model, this is made from a
+   * tokenizer.json that gives the same ids. null for a tokenizer in another format, and for one that is given by a
+   * name.
    */
   readonly root: json.JsonObject | null;
   /** The tokenizer_config.json, with the roles of an older special_tokens_map.json; null if both are missing. */

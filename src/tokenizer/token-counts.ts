@@ -57,8 +57,8 @@ export function ofFirst(tokenCounts: TokenCounts, pairs: LearnedPairs): TokenCou
 }
 
 /**
- * Marks the intermediate (scaffold) tokens with 1: learned tokens that later merges absorbed and that occur less often
- * at the end than the last merged pair did.
+ * Marks the intermediate (scaffold) tokens with 1. These are learned tokens that later merges absorbed. At the end,
+ * they occur less often than the last merged pair did before its merge.
  */
 export function markIntermediates({
   startCount,

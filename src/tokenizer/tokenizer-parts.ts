@@ -75,8 +75,8 @@ export const allAddedTokens = ({
 }: TokenizerParts): readonly AddedToken[] => [...addedTokens, ...controlTokens];
 
 /**
- * Returns the id of the added token that ends documents: the one with this name or, without a name, a well-known one;
- * undefined if there is none. Throws a UserError if no added token has this name.
+ * Returns the id of the added token that ends documents: the one with this name. Without a name, it is one with a
+ * well-known name, or undefined if there is none. Throws a UserError if no added token has the given name.
  */
 export function findDocumentEndId(parts: TokenizerParts, name?: string): number | undefined {
   const end = name ?? findDocumentEnd(allAddedTokens(parts).map(({ content }) => content));

@@ -38,7 +38,7 @@ export type Vocabulary = {
   readonly specialIds: Int32Array;
   /**
    * The number of reserved tokens: special tokens at the end of the list that do not count towards the requested size,
-   * such as those that fill it to a multiple of `padTo`.
+   * such as those that fill the vocabulary to a multiple of `padTo`.
    */
   readonly reservedCount: number;
   readonly entries: Int32Array;

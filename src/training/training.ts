@@ -85,7 +85,7 @@ type AskedModel = Pick<
 >;
 
 /**
- * Returns the special tokens of a new tokenizer in the order of their ids, without those of a chat template: first
+ * Returns the special tokens of a new tokenizer in the order of their ids, without those of a chat template. First come
  * those of the tokenizer for --like, then those that the caller names. Without either, returns those that the word
  * counts state.
  */

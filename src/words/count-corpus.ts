@@ -130,8 +130,8 @@ const tablesOf = (rests: readonly ThreadWords[]): AllTables => ({
 });
 
 /**
- * Whether the threads add up their words in slices: if several threads have at least `wordsLeast` words in all and no
- * sorted runs, and if memory suffices. Otherwise, the main thread adds up table after table (`gather`).
+ * Whether the threads add up their words in slices. This needs several threads with at least `wordsLeast` words in all,
+ * no sorted runs, and enough memory. Otherwise, the main thread adds up table after table (`gather`).
  */
 export function canSlice(
   rests: readonly ThreadWords[],

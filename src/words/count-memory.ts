@@ -28,9 +28,10 @@ export function textBytesOf(inputs: readonly Input[], ranges: readonly Range[]):
 }
 
 /**
- * Returns how many kernel memories for words can exist at once: one for each thread, one for a worker that may replace
- * the main thread, whose memory then stays, and one for learning merges. With `isPerInput`, each thread and that worker
- * have two: for the words of the current input, and for those of earlier inputs.
+ * Returns how many kernel memories for words can exist at once: one for each thread, and one for learning merges.
+ * Another is for a worker that may replace the main thread, because the main thread's memory then stays. With
+ * `isPerInput`, each thread and that worker have two: for the words of the current input, and for those of earlier
+ * inputs.
  */
 export const wordMemoryCount = (threadCount: number, isPerInput = false) =>
   (isPerInput ? 2 : 1) * (threadCount + 1) + 1;

@@ -146,8 +146,8 @@ export function countsChunks(path: string, words: WordTable, options: CountsOpti
 }
 
 /**
- * Returns the files that one value of `--counts` names: the file with this path or, if there is none and the value is a
- * glob, the files that match. Throws a UserError if no file matches the glob.
+ * Returns the files that one value of `--counts` names. This is the file with this path. If there is none, and the
+ * value is a glob, these are the files that match. Throws a UserError if no file matches the glob.
  */
 export function countsPathsOf(name: string): string[] {
   return inputSearch.pathsNamed(name, asOption("counts", `"${name}"`));

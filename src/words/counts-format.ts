@@ -21,8 +21,8 @@ import * as wordTables from "./word-table.ts";
  *   payload   size
  *
  * The checksums form a chain, so a frame that is changed, missing or out of order is detected before it is used. The
- * header is outside the chain. It is padded with spaces to the same size whatever the totals, so that it can be
- * overwritten at the end if the totals are unknown at first. Its totals are checked when all words have been read.
+ * header is outside the chain. Spaces pad it to a size that does not depend on the totals. So it can be overwritten at
+ * the end if the totals are unknown at first. Its totals are checked when all words have been read.
  *
  *   WORD      SIZE     MEANING
  *   shared    varint   bytes that the word shares with the previous one in the frame
@@ -218,8 +218,8 @@ export const headerBytesMax = 1 << 24;
 const againHint = "count the corpus again with this version of bpe";
 
 /**
- * A frame is closed when it comes close to this size, which is large enough to hash fast, and small enough to read many
- * files at once.
+ * A frame is closed when it comes close to this size. The size is large enough to hash fast, and small enough to read
+ * many files at once.
  */
 const frameSizeBytes = scaled(1 << 16, 64);
 /** An upper bound of the size of a word's three varints. */

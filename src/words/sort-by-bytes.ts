@@ -37,8 +37,8 @@ const fewWords = scaled(2048, 5);
 const insertionMax = scaled(16, 2);
 
 /**
- * The memory in bytes for each word that the sort by counts (`stableByFallingCount` in tsv.ts) needs in addition to the
- * table: the indices and counts of the words, and a second copy of both.
+ * The memory in bytes that sorting by counts (`stableByFallingCount` in tsv.ts) needs for each word, in addition to the
+ * table: the index and the count of the word, and a second copy of both.
  */
 export const sortBytesPerWord = 24;
 

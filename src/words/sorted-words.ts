@@ -96,12 +96,13 @@ export type Summand = { readonly words: SortedWords; readonly times: number };
  * A tournament finds the smallest word: a tree whose leaves are the summands. Each node has the loser of its match, and
  * the top has the winner. When the winner moves to its next word, only the matches on its way up are played again.
  *
- * A match rarely reads words, because each summand has an offset-value code: the length of the prefix that its word
- * shares with the last winner's word (`offsets`), and the byte of its word after that prefix (`bytes`), which is -1 if
- * the two words are equal. No word is smaller than the last winner's. So of two words, the one with the longer shared
- * prefix is smaller, and if the prefixes are equally long, the one with the smaller byte. If the bytes are equal, too,
- * the words are compared from there on, and the loser gets its offset and byte relative to the winner. All summands on
- * the winner's path to the top lost to it, so their offsets are always relative to the last winner.
+ * A match rarely reads words, because each summand has an offset-value code of two numbers. The first is the length of
+ * the prefix that its word shares with the last winner's word (`offsets`). The second is the byte of its word after
+ * that prefix (`bytes`), or -1 if the two words are equal. No word is smaller than the last winner's. So of two words,
+ * the one with the longer shared prefix is smaller, and if the prefixes are equally long, the one with the smaller
+ * byte. If the bytes are equal, too, the words are compared from there on, and the loser gets its offset and byte
+ * relative to the winner. All summands on the winner's path to the top lost to it, so their offsets are always relative
+ * to the last winner.
  */
 export class SumOfWords implements SortedWords {
   word: Text = textBuffers.allocate(256);
@@ -111,8 +112,9 @@ export class SumOfWords implements SortedWords {
   /** An upper bound, because a word that occurs in several summands is one word of the sum. */
   readonly totals: wordTables.CountsTotals;
   /**
-   * losers[0] is the winner, losers[i] the loser of the match at node i or, in the first round, the summand that waits
-   * there for an opponent; -1 if none has arrived yet. Summand i is leaf summands.length + i.
+   * losers[0] is the winner, and losers[i] the loser of the match at node i. In the first round, losers[i] may also be
+   * a summand that waits at node i for its opponent, or -1 if no summand has arrived there. Summand i is leaf
+   * summands.length + i.
    */
   private readonly losers: Int32Array;
   private readonly offsets: Int32Array;
@@ -431,8 +433,8 @@ export class CommonWords implements SortedWords {
 
   next(): boolean {
     const { words, minCount, leftOut } = this;
-    // Words may be left out between two kept words. The prefix that the kept words share is as long as the smallest
-    // `sharedLength` of the words after the first of them, up to and including the second.
+    // Words may be left out between two kept words. The length of the prefix that the two share is the smallest
+    // `sharedLength` of the words after the first, up to and including the second.
     let shared = words.wordLength;
     while (words.next()) {
       shared = Math.min(shared, words.sharedLength);

@@ -8,8 +8,8 @@ import * as wordTables from "./word-table.ts";
 /** The number of bytes of text that are counted between two checks of the memory. */
 const textBytesBetween = scaled(1 << 20, 64);
 /**
- * Sorted runs whose words are also in memory are not written while their tables together have at most this size in
- * bytes, so that the result need not wait for them.
+ * The maximum total size in bytes of the tables whose sorted runs are not written yet. Their words are also in memory,
+ * so the result need not wait for the runs.
  */
 const unwrittenBytesMax = scaled(1 << 23, 300);
 

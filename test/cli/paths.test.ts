@@ -13,9 +13,9 @@ import { fillWithInputs, type PathArgument, pathArguments } from "./command-line
 type Use = PathArgument["use"];
 
 /**
- * How a run ends: "works" if it succeeds, "waits" if it waits, such as for a writer to a pipe, otherwise a regular
- * expression that its message matches. In the expression, PATH is the path in quotes, and OPTION the option. With
- * `usage: ` before it, the exit code is 2, otherwise 1.
+ * How a run ends. "works": it succeeds. "waits": it waits, such as for a writer to a pipe. Any other text is a regular
+ * expression that the error message matches. In it, PATH is the path in quotes, and OPTION the option. With `usage: `
+ * before it, the exit code is 2, otherwise 1.
  */
 type Ending = "works" | "waits" | (string & {});
 
@@ -144,8 +144,8 @@ const kinds: Readonly<Record<string, Kind>> = {
       cache: "OPTION PATH cannot be used: the name is too long",
       log: "PATH: the name is too long",
     },
-    // `encode` and `tokens` take a word that is too long like any other that is not a file: they say that there is no
-    // such file, and hint at how to pass a text.
+    // `encode` and `tokens` treat a word that is too long for a path like any other word that is not a file. They say
+    // that there is no such file, and hint at how to pass a text.
     others: { ...templateName, "encode <file>": notFound, "tokens <file>": notFound },
   },
   "a device that is empty": {
