@@ -80,8 +80,8 @@ function extension(record: VerifiedRecord, { base }: FoundSources): Partial<Requ
   const { options } = record;
   const { newTokens, sizes, compat, documentsEndAt = [], rename, pattern } = options;
   // Documents may have ended at special tokens that the tokenizer did not get. These come from the files of word
-  // counts: such a file lists the special tokens with which it was made. If the request has no special tokens, those of
-  // that list are used.
+  // counts: such a file lists the special tokens with which it was made. A request without special tokens uses those
+  // that the files list.
   const areStated = documentsEndAt.some((text) => !options.specialTokens.includes(text));
   // A rank file, or vocab.json and merges.txt, has no pattern.
   const isBare = /^rank file|.+ and .+/.test(record.base!.kind);

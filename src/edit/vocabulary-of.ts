@@ -11,8 +11,8 @@ import {
 
 /**
  * Converts a loaded tokenizer to the form in which a training is written. For each token that merging reaches, the
- * result has one merge: the last one when the token's own bytes are encoded. No other merge is ever applied. `others`
- * holds the tokens that are neither bytes, nor special, nor made by such a merge.
+ * result has one merge: the last one when the token's own bytes are encoded. The other merges are never applied, so
+ * they are left out. `others` holds the tokens that are neither bytes, nor special, nor made by such a merge.
  */
 export function vocabularyOf(parts: TokenizerParts, derivations = derivation.derive(parts)): Vocabulary {
   const { tokens, model, description } = parts;

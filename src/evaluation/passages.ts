@@ -20,8 +20,8 @@ const restBytes = 40;
 const passagesMax = 3;
 
 /**
- * Selects the passages of a text in which tokenizers differ most: those with the most boundaries per byte that only
- * some cuts have. All cuts must have the same bytes. If the cuts are equal, the list is empty.
+ * Selects the passages of a text in which tokenizers differ most. What counts is, per byte, the number of boundaries
+ * that only some cuts have. All cuts must have the same bytes. If the cuts are equal, the list is empty.
  */
 export function differingPassages(cuts: readonly (readonly SampleToken[])[]): Passage[] {
   const left = passagesOf(cuts)

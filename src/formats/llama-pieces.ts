@@ -149,7 +149,7 @@ function mergeObstacle(
       (isMade(before, id) !== isMade(after, id) ||
         before.left[id] !== after.left[id] ||
         before.right[id] !== after.right[id]) &&
-      // An added token is never part of a text that is merged.
+      // An added token is never part of a text that is merged, so tokens that contain one are not compared.
       parts.addedTokens.every(({ content }) => !text.includes(content)),
   );
   return other < 0 ? null : `llama.cpp would make its token ${showValue(texts[other])} from other tokens`;

@@ -13,7 +13,9 @@ import { Chunk, type OutputFile } from "./output-file.ts";
 
 const idsName = "ids.tsv";
 
-/** Returns `ids.tsv`, with a row for each old id that has a token. `new` is empty if the token was removed. */
+/**
+ * Returns `ids.tsv`, with a row for each old id that has a token. The column `new` is empty if the token was removed.
+ */
 export const ofIds = (tokens: TokenTable, numbering: changes.Numbering): OutputFile => ({
   name: idsName,
   chunks: () => idRows(tokens, numbering),
@@ -34,8 +36,8 @@ function* idRows(tokens: TokenTable, { newIds }: changes.Numbering): Generator<U
 }
 
 /**
- * Yields a table that maps each token of a new tokenizer to tokens of an old one. `old` is the old id of the same token
- * or, if there is none, the old ids of the pieces into which the old tokenizer cuts it.
+ * Yields a table that maps each token of a new tokenizer to tokens of an old one. The column `old` has the old id of
+ * the same token or, if there is none, the old ids of the pieces into which the old tokenizer cuts it.
  *
  * A token's text is encoded like any text, but without a prefix space.
  */
