@@ -59,7 +59,7 @@ function inSnappy({ first, unit, unitCount }: Content): Uint8Array[] {
   ];
 }
 
-/** Compresses into one LZ4 block: a sequence of literals and one match, then a last sequence of literals. */
+/** Compresses into one LZ4 block of two sequences: one with literals and a match, and a last one with literals only. */
 function inLz4({ first, unit, unitCount }: Content): Uint8Array[] {
   const period = periodOf(unit);
   const literals = Buffer.concat([first, unit.subarray(0, period)]);

