@@ -143,7 +143,7 @@ export async function buildExecutable(
   const left = closeVariables(outfile);
   if (left.length > 0) console.warn(`still looked up by the runtime: ${left.join(", ")}`);
   if (target.includes("linux") && trimZeros(outfile) === 0) console.warn(`zeros remain in "${outfile}"`);
-  // Closing the variables has made Bun's signature invalid. For Intel, the signature was not valid before, either.
+  // Closing the variables has made Bun's signature invalid. For Intel, the signature that Bun leaves is never valid.
   if (target.includes("darwin")) signMachO(outfile, "bpe");
   return outfile;
 }

@@ -27,7 +27,7 @@ function isMusl() {
 
 function findExecutable() {
   const [gnu, musl] = [executableOf(`bpe-${platform}`), executableOf(`bpe-${platform}-musl`)];
-  // Old versions of npm install both packages.
+  // Old versions of npm install both packages, so the system's C library decides.
   return gnu !== undefined && musl !== undefined ? (isMusl() ? musl : gnu) : (gnu ?? musl);
 }
 

@@ -262,7 +262,7 @@ async function generateSources(): Promise<void> {
   generateMaskLoops();
   await generateUnicodeData();
   await declareExports();
-  // This module is loaded only now, because it compiles patterns with the Unicode data, which must exist before.
+  // This module is loaded only now, because it compiles patterns with the Unicode data that was just written.
   const { writeNamedMasks } = await import("./masks/write-named-masks.ts");
   writeNamedMasks();
 }

@@ -953,15 +953,15 @@ class Tokenizer:
             return files_below(home)
 
     def save(self, directory: Union[str, "os.PathLike[str]"], *, image: bool = False) -> None:
-        """Writes the files of the tokenizer into a directory, completely or not at all; or one file, by the ending of its name.
+        """Writes the files of the tokenizer into a directory, completely or not at all; or one file, if its name has the ending of one.
 
-        The file is x.json (HF's tokenizer.json), x.tiktoken, x.gguf or tekken.json. Raises BpeError if this format cannot hold
-        the tokenizer, and if an existing file of this name is not a tokenizer. A rank file states neither pattern nor
-        special tokens, so `load` must be given these.
+        One file may be x.json (HF's tokenizer.json), x.tiktoken, x.gguf or tekken.json. Raises BpeError if this format cannot
+        hold the tokenizer, and if an existing file of this name is not a tokenizer. A rank file (x.tiktoken) states neither
+        pattern nor special tokens, so `load` must be given these.
 
         A directory may be absent or empty, or the result of an earlier training, which is replaced. Raises BpeError for
-        anything else, and if the files do not hold the whole tokenizer: a pattern or special tokens were given to
-        ``load``, or the path named one file of several. With ``image``, the image that `load` would make is written
+        anything else. Also raises it if the files do not hold the whole tokenizer, because a pattern or special tokens were
+        given to ``load``, or because the path named one file of several. With ``image``, the image that `load` would make is written
         next to them, so that loading runs no other program. It is used as long as the files have not changed.
         """
         name = path_of("directory", directory)
@@ -1098,7 +1098,7 @@ def _pair_surrogates(text: Any) -> Any:
 
 
 def _expression_for(texts: Iterable[str]) -> Any:
-    """Returns an expression that finds any of the texts, the longest first."""
+    """Returns a regular expression that finds any of the texts; where several of them begin, it finds the longest."""
     import re
 
     return re.compile(f"({'|'.join(map(re.escape, sorted(texts, key=len, reverse=True)))})")
@@ -1213,7 +1213,7 @@ def _in_threads(share: Callable[[Callable[[], bool]], None], wanted: int, stop: 
         for other in others:
             await_end(other)
     except BaseException:
-        # After Ctrl-C, the other threads stop soon.
+        # After an exception here, such as that of Ctrl-C, the other threads have to stop soon.
         errors[0] = errors[0] or BpeError("stopped")
         stop()
         raise

@@ -115,7 +115,7 @@ def check(
     needed = [bytes([byte]) for byte in range(256)] + [text.encode("utf-8") for text in special_tokens]
     lacks = [f"the vocabulary has no token {token!r}" for token in needed if token not in tokens]
     lacks += [f"the vocabulary has the token {token!r} {count} times" for token, count in tokens.items() if count > 1]
-    # The size of an incomplete vocabulary does not say how many merges were requested.
+    # The size of an incomplete vocabulary does not say how many merges were requested. So learn as many as were given.
     size = len({*needed}) + len(given) if lacks else len(vocab)
     ours, right = run_train_bpe(input_path, size, special_tokens)
     k = _first_difference(given, right)
@@ -202,7 +202,7 @@ def _pair_counts(
 ) -> "Counter[tuple[bytes, bytes]]":
     """Returns how often each pair occurs in the words after these merges.
 
-    Without ``overlap``, of occurrences of a pair that overlap, every second one is left out.
+    Without ``overlap``, every second one of overlapping occurrences of a pair is left out.
     """
     ranks = {pair: rank for rank, pair in enumerate(merges)}
     counts: "Counter[tuple[bytes, bytes]]" = Counter()

@@ -162,7 +162,7 @@ class _Encoder:
     def with_reset(self, method: Callable[..., Any], trains: bool = False) -> Callable[..., Any]:
         def call(*given: Any, **named: Any) -> Any:
             self.state = None
-            # Training makes HF hold its added tokens in a way that the file does not store. So HF encodes from then on.
+            # Training makes HF hold its added tokens in a way that tokenizer.json does not store. So HF encodes from then on.
             self.is_trained = self.is_trained or trains
             return method(*given, **named)
 

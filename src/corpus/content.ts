@@ -77,7 +77,7 @@ function hintOf(signature: Signature, path: string, compression: Compression): M
   const { remedy } = signature;
   if (remedy === undefined && !("packer" in signature)) return insist;
   // Unless `unpacksItself` is set, the program that the remedy names cannot read a compressed file, and often cannot
-  // read a pipe, either. So the file has to be unpacked before.
+  // read a pipe, either. So the hint only says to unpack the file.
   if (compression !== "none" && !signature.unpacksItself)
     return "unpack it first, and name the unpacked file";
   if (remedy === undefined)

@@ -94,7 +94,7 @@ export class ParquetReader {
 
   /**
    * Claims memory for a page and for what is decoded from it. Returns true if the caller of `read` should free other
-   * memory before the page is read. In that case the batch, which has been processed, is emptied.
+   * memory before the claimed memory is allocated. In that case the batch, which has been processed, is emptied.
    */
   private claim(bytes: number, nameText: () => string): boolean {
     const needsRoom = this.memory.claim(bytes, nameText, smallerPages);
