@@ -154,7 +154,7 @@ export function mayDamage(path: string, typed: readonly string[]): boolean {
   }
 }
 
-/** Returns `otherwise` if `look` throws. The same error is reported later, when the path is read. */
+/** Returns `otherwise` if `look` throws. If the command reads the path, it reports the error then. */
 function ifUsable<T>(look: () => T, otherwise: T): T {
   try {
     return look();

@@ -368,7 +368,7 @@ function fillFacts(
   for (let id = 0; id < count; id++) facts[id] = factOf(bytes.subarray(starts[id]!, starts[id + 1]!));
 }
 
-/** The engine's progress, which it yields between two slices. */
+/** The engine's progress, which it yields between two slices of work. */
 export type MergeProgress = { readonly phase: "layout" | "index" | "merge"; readonly mergeCount: number };
 
 /**
@@ -381,7 +381,7 @@ export function createWorkBudget(sliceWork: number): WorkBudget {
   return { sliceWork, workLeft: sliceWork, progress: { phase: "layout", mergeCount: 0 } };
 }
 
-/** Subtracts `work` from the slice. Returns true when it is time to yield. */
+/** Subtracts `work` from what is left of the slice of work. Returns true when it is time to yield. */
 export function spend(budget: WorkBudget, work: number): boolean {
   budget.workLeft -= work;
   if (budget.workLeft > 0) return false;
@@ -390,8 +390,8 @@ export function spend(budget: WorkBudget, work: number): boolean {
 }
 
 /**
- * Calls `doSome` for one slice at a time, until it returns 0. `workMax` is an upper bound of the work of all calls, so
- * that a short loop is not charged a whole slice.
+ * Calls `doSome` for one slice of work at a time, until it returns 0. `workMax` is an upper bound of the work of all
+ * calls, so that a short loop is not charged a whole slice.
  */
 export function* inSlices(
   budget: WorkBudget,

@@ -163,8 +163,8 @@ export type MergeTuning = {
    */
   readonly fewTokens: number;
   /**
-   * The count below which a new pair gets no record (src/kernel/merge/pair-queue.ts): "rising", or a number, which is
-   * lowered only if it proves too high.
+   * The count below which a new pair is not indexed, so that it gets no record (src/kernel/merge/pair-queue.ts):
+   * "rising", or a number, which is lowered only if it proves too high.
    */
   readonly threshold: "rising" | number;
   /** The threshold does not rise before this many merges, because early counts say little about later ones. */

@@ -131,9 +131,9 @@ export function createWithRegions(memory: WebAssembly.Memory): Kernel {
 }
 
 /**
- * Returns the size in bytes of one of `memoryCount` memories that should have `wantedBytes` each, or `commonBytes` if
- * that is more. Each memory gets at most its share of twice the machine's memory, but at least 64 MB. The result is
- * 64 MB times a power of two.
+ * Returns the size in bytes of one of `memoryCount` memories. Each should have `wantedBytes`, or `commonBytes` if that
+ * is more. But each gets at most its share of twice the machine's memory, at most 4 GB, and at least 64 MB. The result
+ * is 64 MB times a power of two.
  */
 export function wholeMemoryBytes(
   wantedBytes: number,
