@@ -90,9 +90,9 @@ const shown = (text: string) => `${JSON.stringify(text.slice(0, 60))}${text.leng
 const neighbours = ["", " ", "\n", "a", "A", "1", "."];
 
 /**
- * Returns a function that cuts a text. That function tries the text between all `neighbours`, and returns undefined if
- * the text is then ever part of a single pretoken. Otherwise it returns the pieces into which the pattern cuts the
- * text.
+ * Returns a function that cuts a text. That function tries the text with different characters before and after it
+ * (`neighbours`). It returns undefined if the text is part of a single pretoken in at least one try. If not, it returns
+ * the pieces into which the pattern cuts the text.
  */
 function cutter(sources: readonly string[]): (text: string) => string[] | undefined {
   const pattern = compiledPatterns.compile(sources);

@@ -174,7 +174,7 @@ type HandMerges = {
   readonly left: number[];
   readonly right: number[];
   readonly pairs: RankedPair[];
-  /** The most frequent pairs before each merge. */
+  /** For each merge, the pairs that had the highest count before it. */
   readonly ties: RankedPair[][];
   /** The words after these merges. */
   readonly joined: JoinedWords;
