@@ -83,8 +83,8 @@ function noTokens(): never {
 const loadedHereMsMax = 100;
 
 /**
- * Estimates how many milliseconds the loading of a single file takes at most. A tokenizer.json, which has a faster
- * reader, takes 40 ns a byte, any other file 130 ns.
+ * Estimates how many milliseconds it takes to load the slowest of the tokenizer's files. A tokenizer.json, which has a
+ * faster reader, takes 40 ns a byte, any other file 130 ns.
  */
 function loadedHereMs(path: string): number {
   const msOf = (file: string) => {

@@ -284,7 +284,7 @@ const batchBytes = scaled(1 << 18, 256);
 /** The maximum number of tasks planned ahead. Tasks may have no text, so `aheadBytes` alone would not limit them. */
 const aheadCountMax = scaled(1000, 2);
 
-/** The number of a taker, and whether that taker leaves a task to the other takers. */
+/** The number of a taker, which is a thread that takes tasks, and whether it leaves a task to the other takers. */
 export type PickyTaker = { readonly taker: number; readonly leaves: (task: tasks.Task) => boolean };
 
 /** Hands out tasks in order, each to one of several takers, and plans some ahead. */

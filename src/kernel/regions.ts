@@ -6,8 +6,8 @@
  *   fixed          1, less 64 KB   256 MB      the compiler's own data, arrays of fixed length (below), then permanent
  *                                              tables (`reserveFixed`)
  *   text           4, and 64 KB    1 GB        the window of text; between windows, a buffer. After counting: tables of
- *                                              a slice (`layOutInText`) or, for superwords, the regions of a merge
- *                                              engine (merge/merge-regions.ts)
+ *                                              a slice of the words (`layOutInText`) or, for superwords, the regions
+ *                                              of a merge engine (merge/merge-regions.ts)
  *   short slots    2               512 MB      words/word-slots.ts
  *   middle slots   3               768 MB      words/word-slots.ts
  *   long slots     1               256 MB      words/word-slots.ts

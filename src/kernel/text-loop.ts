@@ -76,8 +76,8 @@ let searchPos: i32 = 0;
 let pausePos: i32 = 0;
 
 /**
- * Tokens are searched for up to this many bytes beyond a block. Masks read ahead, at most that far, and must not
- * mistake a token for text.
+ * Tokens are searched for up to this many bytes beyond a block, the text that is scanned at a time. Masks read ahead,
+ * at most that far, and must not mistake a token for text.
  */
 const searchedAfterBlock: i32 = 2 * masksLookAhead;
 

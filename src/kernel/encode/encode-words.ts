@@ -109,8 +109,8 @@ export function encodePretokens(endCount: u32, room: usize): bool {
 function groupCount(first: u32, endCount: u32): u32 {
   const start = load<u32>(endsStart + (first << 2));
   let last = endCount - 1;
-  // Usually all ends of a block (text-loop.ts) fit into one group. But the first pretoken may have begun in an earlier
-  // block, and have any size.
+  // Usually one group has room for all pretokens of a block, the text that is scanned at a time. But the first pretoken
+  // may have begun in an earlier block, and have any size.
   while (last > first + 1 && load<u32>(endsStart + (last << 2)) - start > groupBytesMax) last--;
   return last - first + 1;
 }

@@ -31,9 +31,9 @@ import {
 } from "../words/word-slots";
 
 /**
- * The word cache: words that have been encoded, with their results (below), in three tables by length. The tables have
- * the layout of those that count words, with the result in place of the count. The table of short words also has a
- * sentinel with the result `missing`, which `lookUpShort` looks up in place of each longer word.
+ * The word cache: words that have been encoded, with their results (their ids: see `missing`), in three tables by
+ * length. The tables have the layout of those that count words, with the result in place of the count. The table of
+ * short words also has a sentinel with the result `missing`, which `lookUpShort` looks up in place of each longer word.
  *
  * The largest size of each region, in a cache that is neither shrunk nor of small scale:
  *

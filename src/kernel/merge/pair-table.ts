@@ -20,7 +20,10 @@ export const noPair: u32 = 0xffffffff;
 const firstSlotCountMin: u32 = isSmallScale ? 2 : 1 << 13;
 const firstSlotCountMax: u32 = isSmallScale ? 8 : 1 << 21;
 
-/** Begins an empty table of a size suitable for `expectedCount` pairs, within the limits above. */
+/**
+ * Begins an empty table of a size suitable for `expectedCount` pairs. It has from `firstSlotCountMin` to
+ * `firstSlotCountMax` slots, or fewer if the region is smaller.
+ */
 export function startPairs(expectedCount: u32): void {
   let slotCount = firstSlotCountMin;
   while (slotCount < 2 * expectedCount && slotCount < firstSlotCountMax) slotCount *= 2;

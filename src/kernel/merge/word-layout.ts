@@ -41,7 +41,7 @@ import {
  * A token that covers the cells s to e has its id in s and in e. The token to its right begins at s + its length; the
  * one to its left ends at s - 1. The cells between s and e are stale, and never read as tokens. The cell after the last
  * boundary is only prefetched. Words are in descending order of their counts, so the weight of a position, which is the
- * count of its word, is a step function with few steps.
+ * count of its word, is a step function. It has few *weight steps*.
  *
  * "bc" twice and "abc" once, boundary B: cells = [B b c B a b c B], weightEnds = [4, noEnd], weights = [2, 1]. After
  * merging "b c" into 256: cells = [B 256 256 B a 256 256 B].
