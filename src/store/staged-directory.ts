@@ -192,8 +192,8 @@ class StagedDirectory {
   }
 
   /**
-   * Flushes the result to the device, then moves it to its place. This takes one step, or two if it replaces a former
-   * result and the two paths cannot be exchanged.
+   * Flushes the result to the device, then moves it to its place. The move takes one step, or two if it replaces a
+   * former result and the two paths cannot be exchanged.
    */
   publish({ keepCount, exchangePaths = exchange }: PublishOptions = {}): FormerResults {
     outputLock.tryWrite(this.place.typed, () => this.flushFiles());

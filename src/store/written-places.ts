@@ -11,8 +11,8 @@ export type RunOutput = {
   /** A path, or an open descriptor as a number. */
   readonly path: string | number;
   /**
-   * How the output is written: a file is replaced, and so is a directory that holds an earlier result; a log is
-   * appended to; a cache is a directory into which only this program writes.
+   * How the output is written. A file is replaced, and so is a directory that holds an earlier result. A log gets more
+   * lines at its end. A cache is a directory into which only this program writes.
    */
   readonly kind: "file" | "directory" | "log" | "cache";
 };
@@ -22,7 +22,7 @@ export type RunInput = {
   readonly path: string;
   /** How messages name the input, if not by its path. */
   readonly name?: Message;
-  // These are known for inputs that were already examined.
+  // `isStream`, `device` and `inode` are known for inputs that were already examined.
   readonly isStream?: boolean;
   readonly device?: number;
   readonly inode?: number;

@@ -67,7 +67,7 @@ export class EncodingKernel {
     const { exports, memory } = this.kernel;
     const byteCount = capacityBytes + textBuffers.paddingBytes;
     const what = `a pretoken in a text of ${Math.ceil(capacityBytes / 2 ** 20)} MB`;
-    // This is refused before the kernel is asked for memory, so there are no `refusedBytes` to report.
+    // Such a text is refused before the kernel is asked for memory, so there are no `refusedBytes` to report.
     if (byteCount > longestTextBytes) throw new NoMemory(what);
     if (exports.setTextBytes(byteCount) === 0) throw this.noMemoryFor(what);
     const address = exports.textAddress() >>> 0;
@@ -225,8 +225,8 @@ export class WordMerger {
 
   /**
    * Returns the merges of a pretoken in the order in which they are applied. Each is two numbers: the index of the
-   * symbol at which its right half begins, and its rank. Symbols are the tokens that merging begins with. The next call
-   * overwrites the result.
+   * symbol at which its right half begins, and its rank. Symbols are the tokens with which merging begins. The next
+   * call overwrites the result.
    */
   trace(bytes: Uint8Array): Uint32Array {
     this.kernel.reserveText(bytes.length).bytes.set(bytes);

@@ -21,7 +21,7 @@ export type EncodingModel = {
   readonly idLimit: number;
   /**
    * Whether `byteIds` has no id for some byte. Encoding drops such a byte, and its neighbours become adjacent. But if
-   * merging begins with characters (`beginning`), a byte is not dropped if its character has a token or becomes the
+   * merging begins with characters (`beginning`), a byte is not dropped if its character has a token, or becomes the
    * unknown token.
    */
   readonly dropsBytes: boolean;
@@ -30,7 +30,7 @@ export type EncodingModel = {
    * equals one of these tokens becomes that token, but a part of a pretoken never does (HF's `ignore_merges`).
    */
   readonly wholeTokens: PackedTokens | null;
-  /** The characters that merging begins with; if left out, it begins with bytes. */
+  /** The characters with which merging begins; if left out, it begins with bytes. */
   readonly beginning?: FirstCharacters;
 };
 

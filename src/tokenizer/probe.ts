@@ -17,7 +17,7 @@ const digestDigits = 32;
 
 /** Returns the fingerprint of a tokenizer that gives the probe text these ids. */
 export function fingerprintOf(ids: ArrayLike<number>): string {
-  // This takes half the time of `join`, and a quarter of the time of `Array.from`.
+  // This expression takes half the time of one with `join`, and a quarter of the time of one with `Array.from`.
   const text = JSON.stringify(Array.prototype.slice.call(ids)).slice(1, -1).replaceAll(",", " ");
   return `${version}-${host.createSha256().update(text).digest("hex").slice(0, digestDigits)}`;
 }

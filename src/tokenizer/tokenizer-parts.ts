@@ -23,7 +23,9 @@ export type TokenizerParts = EncodingParts & {
   readonly tokens: TokenTable;
   /** What HF's post-processor does with the ids of a text. Encoding leaves this to the caller. */
   readonly postProcessing?: PostProcessing;
-  /** Which spaces decoding removes from the start of a text: one, or all that the first token begins with. */
+  /**
+   * Which spaces decoding removes from the start of a text: one space, or all spaces at the start of the first token.
+   */
   readonly leadingSpaces?: "one" | "first token";
   /** What was loaded, and how text is cut, for people to read. */
   readonly description: {
@@ -60,7 +62,7 @@ export type LoadOptions = {
   readonly pattern?: compiledPatterns.ResolvedPattern | undefined;
   readonly specialTokens?: readonly SpecialTokenOption[];
   /**
-   * What the tokenizer is loaded for. With `base`, it will be extended, and `specialTokens` must be left out. With
+   * The purpose of loading the tokenizer. With `base`, it will be extended, and `specialTokens` must be left out. With
    * `like`, its settings are taken (`--like`), and all other options must be left out.
    */
   readonly use?: "base" | "like";

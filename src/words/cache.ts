@@ -139,7 +139,7 @@ export class Cache {
     inputs: readonly Input[],
     others: readonly cacheDirectory.EntryId[] = [],
   ): Generator<number, void> {
-    // For each part of a corpus, this is called again with the same inputs.
+    // For each part of a corpus, `identify` is called again with the same inputs.
     if (this.inputs === inputs && others.length === 0) return;
     this.inputs = inputs;
     this.known = inputs.map((input) => this.examine(input));

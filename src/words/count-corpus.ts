@@ -119,8 +119,8 @@ export async function countCorpus(
 }
 
 /**
- * The word tables of all threads, as posted to each: their buffers, and where each table is in its buffer. The latter
- * is JSON, because posting many objects is slower.
+ * The word tables of all threads, as posted to each: their buffers, and where each table is in its buffer. The places
+ * are JSON, because posting many objects is slower.
  */
 type AllTables = { readonly buffers: readonly ArrayBufferLike[]; readonly json: string };
 

@@ -37,7 +37,7 @@ export const magic = new TextEncoder().encode("bpecount");
 export const formatVersion = 3;
 export const frameHeadBytes = 12;
 
-/** The options that words were counted with. Counts made with different options must not be added up. */
+/** The options with which words were counted. Counts made with different options must not be added up. */
 export type CountsOptions = {
   /** Sources of the pattern's splits, in order. */
   readonly patterns: readonly string[];

@@ -12,8 +12,8 @@ export type LiftedWords = {
   /** How often each id of the model occurs in the pretokens. */
   readonly idCounts: Float64Array;
   /**
-   * Whether the counter of the parts (parts.ts) has no words. After merging from the records of `toRecords`, it has
-   * none, because merging overwrites them in the same memory.
+   * Whether the counter of the parts (parts.ts) has no words. None are left after merging from the records of
+   * `toRecords`, because merging overwrites the words in the same memory.
    */
   readonly isConsumed: boolean;
   /**

@@ -11,7 +11,7 @@ import type { WordTable } from "./word-table.ts";
 /** A sorted run: words of a part of the corpus in a counts file, in the order of their bytes. */
 export type SortedRun = {
   readonly path: string;
-  /** The input that all words are from; null if they may be from several inputs. */
+  /** The input from which all words come; null if they may come from several inputs. */
   readonly inputIndex: number | null;
   readonly totals: wordTables.CountsTotals;
   /** For a run of one input: whether its words are also in the thread's memory. */

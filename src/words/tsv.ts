@@ -26,7 +26,7 @@ export function tsvHead(options: CountsOptions): Uint8Array {
 export const isTsvHead = (lineStart: string) => lineStart.startsWith(start);
 
 export type TsvHead = {
-  /** The options that the words were made with; null if there is no header. */
+  /** The options with which the words were counted; null if there is no header. */
   readonly options: CountsOptions | null;
   /** The bytes that were read after the header; without a header, all bytes that were read. */
   readonly rest: Uint8Array;
