@@ -78,7 +78,7 @@ test("Slurm: an array of tasks, one of them killed and run again, gives the toke
   const variables = { STEP: count[0]!, RUN: run, VOCAB_SIZE: vocabSize };
   const taskOf = (index: number) => ({ ...variables, SLURM_ARRAY_TASK_ID: String(index) });
 
-  // In place of the slice, the task gets a pipe without a writer, so it waits until it is killed.
+  // In place of its slice of the plan, the task gets a pipe without a writer, so it waits until it is killed.
   const slice = join(run, "slices", "00002");
   renameSync(slice, `${slice}.whole`);
   expect(Bun.spawnSync(["mkfifo", slice]).exitCode).toBe(0);

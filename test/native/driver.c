@@ -78,8 +78,8 @@ static const char *offsets(const Question *question, const uint8_t *text) {
 
 /*
  * Cuts a text of more than `ids` ids into parts of at most `ids` ids, which overlap by at most ids / 4 tokens. Answers
- * with the start and the end of the first part, of the last part, or of every part; with nothing for a shorter text.
- * `number` is 4 * ids + FIRST_PART, LAST_PART or ALL_PARTS.
+ * with the start and the end of the first part, of the last part, or of every part. A text of at most `ids` ids gets an
+ * empty answer. `number` is 4 * ids + FIRST_PART, LAST_PART or ALL_PARTS.
  */
 static const char *cuts(const Question *question, const uint8_t *text) {
   Ids ids = {0};

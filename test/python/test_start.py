@@ -120,8 +120,7 @@ class Starts(unittest.TestCase):
             self.check_nothing_is_left(f"call {n}")
 
     def interrupted_at_call(self, n: int, make, module, names) -> bool:
-        """Interrupts at the n-th of the moments just before and just after the calls. Returns whether there is an n-th.
-        """
+        """Interrupts at the n-th of the moments just before and after the calls. Returns whether there is an n-th."""
         struck = threading.Event()
         halves = 0
 

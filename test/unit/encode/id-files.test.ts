@@ -420,7 +420,7 @@ describe("shards that exist", () => {
     expect(await again({ ifChanged, stopAt: 0 })).toMatchObject({ isUnchanged: true, textBytes: 0 });
     expect(filesIn(home)).toEqual(before);
     writeFileSync(path, `low${separator}`.repeat(60));
-    // Empties a file of the last shard, which must not remain.
+    // Empties a file of the last shard. The empty file must not remain.
     put(home, `c_0000${(before.length - 3) >> 1}.idx`, "");
     // The shards are also replaced if an earlier run was killed while it replaced them.
     await again({ ifChanged, stopAt: 1 }).catch((error) => expect(error).toBe(stopped));

@@ -12,8 +12,8 @@ export type NaiveSuperwords = {
 };
 
 /**
- * Learns superwords naively, by the rules of the code of SuperBPE's authors (docs/superwords.md). Each token is written
- * as its bytes, as Latin-1 text.
+ * Learns superwords naively, by the rules of the code of SuperBPE's authors (docs/superwords.md). Each token is the
+ * Latin-1 text of its bytes.
  */
 export function naiveSuperwords(
   pieces: ReadonlyMap<string, number>,

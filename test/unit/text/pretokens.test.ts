@@ -383,7 +383,7 @@ test.skipIf(isSmallScale)("a long run of look-ahead text is read in slices", () 
   pretokens.start(0, false);
   let sliceCount = 1;
   while (!pretokens.take(textParts.to(bytes.length))) sliceCount++;
-  // In these slices, the run is read to its end, read backwards, and then cut.
+  // In these seven slices of work, the run is read to its end, read backwards, and then cut.
   expect(sliceCount).toBe(7);
   expect(entriesOf(counter.toWordTable())).toEqual([
     [" b", 1],

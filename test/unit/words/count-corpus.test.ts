@@ -221,8 +221,8 @@ test("slices are used with eight threads on eight cores, and with enough words f
 test("one thread adds up few words, or words that do not fit in a slice", async () => {
   const few = await countCorpus({ ...options, workerCount: 2, slicedWordsLeast: 100_000 }, () => {});
   expect([few.slices.length, few.counter.words.pretokenCount]).toEqual([0, 60_000 * 14]);
-  // With two workers, each has to add up a slice of some 450,000 words. But a slice's memory of 256 MB can store only
-  // 393,000 words of up to 7 bytes.
+  // With two workers, each has to add up a slice, by hash, of some 450,000 words. But a slice's memory of 256 MB can
+  // store only 393,000 words of up to 7 bytes.
   const numbers = Array.from({ length: 900_000 }, (_, i) => i).join(" ");
   const inputs = findInputs([put(directory, "numbers", numbers)]);
   const asked = { ...options, inputs, workerCount: 2, textBytesMax: 1, slicedWordsLeast: 1 };
