@@ -913,7 +913,7 @@ class Tokenizer:
         return spans[0][0] if spans else None
 
     def recode(self, ids: Sequence[int], *, special_tokens_as_text: Union[bool, None] = None) -> tuple[list[int], RecodedSpans]:
-        """Returns the canonical ids, and where ``ids`` differ from them: ids ``[start, end)`` became ``[canonical_start, canonical_end)``."""
+        """Returns the canonical ids, and where ``ids`` differ: ids ``[start, end)`` became ``[canonical_start, canonical_end)``."""
         data = self.decode_bytes(ids)
         canonical = self._encode(data, special_tokens_as_text)
         return canonical, self._recoded_spans(ids, canonical, self.decode_bytes(canonical) == data)
@@ -953,7 +953,7 @@ class Tokenizer:
             return files_below(home)
 
     def save(self, directory: Union[str, "os.PathLike[str]"], *, image: bool = False) -> None:
-        """Writes the files of the tokenizer into a directory, completely or not at all; or one file, if its name has the ending of one.
+        """Writes the tokenizer's files into a directory, completely or not at all; or one file, if the name ends like one.
 
         One file may be x.json (HF's tokenizer.json), x.tiktoken, x.gguf or tekken.json. Raises BpeError if this format cannot
         hold the tokenizer, and if an existing file of this name is not a tokenizer. A rank file (x.tiktoken) states neither
@@ -961,8 +961,8 @@ class Tokenizer:
 
         A directory may be absent or empty, or the result of an earlier training, which is replaced. Raises BpeError for
         anything else. Also raises it if the files do not hold the whole tokenizer, because a pattern or special tokens were
-        given to ``load``, or because the path named one file of several. With ``image``, the image that `load` would make is written
-        next to them, so that loading runs no other program. It is used as long as the files have not changed.
+        given to ``load``, or because the path named one file of several. With ``image``, the image that `load` would make is
+        written next to the files, so that loading runs no other program. It is used as long as the files have not changed.
         """
         name = path_of("directory", directory)
         if not name:

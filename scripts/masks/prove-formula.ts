@@ -18,7 +18,7 @@ import { endColumn, noSlot, type ScanTables } from "../../src/pattern/scan-table
 export type MaskSymbol = {
   /** The symbol's column in the automaton's tables. */
   readonly column: number;
-  /** The formula's classes that contain it. */
+  /** The formula's classes that contain the symbol's characters. */
   readonly classes: ReadonlySet<string>;
   /** Its role in contractions (`letterOf`). */
   readonly letter: string;
@@ -34,10 +34,10 @@ type Proof =
       readonly holds: true;
       readonly situationCount: number;
       readonly stepCount: number;
-      /** The number of steps at hard characters, where the formula makes no claim. */
+      /** The number of steps at hard characters: those that the formula leaves to the automaton. */
       readonly hardCount: number;
     }
-  /** `text` is one of the shortest that are cut in different ways, or where the proof gives up. */
+  /** `text` is one of the shortest texts that the two cut in different ways, or at which the proof gives up. */
   | { readonly holds: false; readonly text: string; readonly what: string };
 
 /** The proof gives up after this many situations. Named patterns have at most a hundred. */
@@ -47,7 +47,7 @@ export const pendingCountMax = 16;
 
 // The value of a slot: the index of a pending end, or one of the following.
 const noEnd = -1;
-/** An end at or after a hard character, where the formula makes no claim. */
+/** An end at or after a hard character, which the formula leaves to the automaton. */
 const unknownEnd = -2;
 /** The automaton will not read the slot again. */
 const deadSlot = -3;
@@ -157,8 +157,8 @@ type Settled = {
 };
 
 /**
- * Performs the writes and the commits of an entry of the automaton. The result has a difference if the ends that the
- * entry settles contradict the first pending ones, or if too many ends are pending.
+ * Does what an entry of the automaton's transitions says: writes into a slot, and settles ends. The result has a
+ * difference if the settled ends contradict the first pending ones, or if too many ends are pending.
  */
 function settle(entry: number, slots: number[], pendingCount: number, here: number): Settled {
   if ((entry & 15) !== noSlot) slots[entry & 15] = here;
@@ -206,16 +206,17 @@ function textOf(situation: Situation): string {
 
 /**
  * The operators, for one character at a time. An operator that looks ahead makes a *claim* about the next characters,
- * and remembers it until they confirm or refute it. `nextChoices` goes through all claims that can be made at a
- * character. Exactly one combination of claims is true of a text.
+ * and remembers the claim until these characters confirm or refute it. `nextChoices` goes through all claims that can
+ * be made at a character. Exactly one combination of claims is true of a text.
  *
- * An operator that depends on other characters remembers one or two small numbers. Its comment says what they mean.
+ * An operator that depends on other characters remembers one or two small numbers. The operator's comment says what
+ * they mean.
  */
 export class BitOps implements Ops<boolean> {
   readonly none = false;
-  /** The current character contradicts a claim. */
+  /** Whether the current character contradicts a claim. */
   isRefuted = false;
-  /** The text may end after the current character: that contradicts no claim. */
+  /** Whether the text may end after the current character, because that contradicts no claim. */
   mayEnd = true;
 
   private letter = "";
