@@ -81,10 +81,10 @@ export type PageText = {
  *   step     this merge's id, minus the previous merge's id (-1 for the first merge), minus 1, modulo `idLimit`
  *   left     id of the left half of the merge
  *   right    id of its right half
- *   created  occurrences in the corpus when the merge was made; only if the training recorded them
- *   end      occurrences in the corpus at the end; only if the training recorded them. If absent although
- *            `created` is present, it is computed: each merge lowers the number of each of its two halves by `created`
- *   text     occurrences in a text; only if a text was given
+ *   created  occurrences of the new token in the corpus when the merge was made; only if the training recorded them
+ *   end      its occurrences in the corpus at the end; only if the training recorded them. If this column is absent
+ *            although `created` is present, it is computed: each merge takes `created` occurrences from each half
+ *   text     its occurrences in a text; only if a text was given
  */
 export type PackedVocabulary = {
   readonly mergeCount: number;

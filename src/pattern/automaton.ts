@@ -317,7 +317,7 @@ function joinEqualStates(automaton: Automaton, steps: CompileSteps): Automaton {
 
 /*
  * Fuses two splits into one automaton. The first split cuts a document into pieces, and the second one cuts each piece
- * as if it were a document. But the first one may settle an end only some characters later.
+ * as if it were a document. But the first one may settle the end of a piece only some characters after that end.
  *
  * A slot of the first automaton holds a position that may or may not become the end of a piece. So the second automaton
  * runs several times at once, with a *run* for each case:

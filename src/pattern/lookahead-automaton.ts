@@ -317,10 +317,11 @@ function withFewerSymbols(
 const rareCodePoints = [0, 0x80, 0xe000, 0xf0000];
 
 /**
- * Encodes symbols as characters with the same length in UTF-8 as the characters that they replace. If a class has the
- * same symbol in every state, its characters represent themselves. The characters of all other classes may represent
- * any symbol. If these characters are too few, characters of the classes with only one symbol are borrowed, rare ones
- * first. Where a text contains a borrowed character, another character that represents its symbol replaces it.
+ * Encodes symbols as characters of the annotated text. Each has the same length in UTF-8 as the character of the text
+ * in whose place it is written. If a class has the same symbol in every state, its characters represent themselves. The
+ * characters of all other classes may represent any symbol. If these characters are too few, characters of the classes
+ * with only one symbol are borrowed, rare ones first. Where a text contains a borrowed character, another character
+ * that represents the symbol of its class replaces it.
  *
  * @param symbols `symbols[state][class]`: the symbol of a character of the class, if the first pass has the state after
  * it
@@ -511,12 +512,12 @@ function liveRows(set: unicode.CodePointSet): Uint8Array {
 
 /**
  * The automaton of the first pass, which reads from right to left. At each position, each instruction has a value: 1 if
- * some path from it matches, else 0. Inside an atomic group the value is 0 if no path leaves the group; otherwise it is
- * 1 more than the value of the instruction at which the *first* such path arrives. A value depends on the character at
- * the position, on the previous one (look-behinds of one character), and on the values at the next position. So one
- * pass from the right finds all values, and the vectors of values, which are finitely many, are the states of an
- * automaton. A state has the values of the instructions that follow a character, once for each group of symbols that
- * may precede the position.
+ * some path from it matches, else 0. Inside an atomic group, the value is 0 if no path leaves the group. If paths leave
+ * it, the value is 1 more than that of the instruction at which the *first* of these paths arrives. A value depends on
+ * the character at the position, on the previous one (look-behinds of one character), and on the values at the next
+ * position. So one pass from the right finds all values, and the vectors of values, which are finitely many, are the
+ * states of an automaton. A state has the values of the instructions that follow a character, once for each group of
+ * symbols that may precede the position.
  *
  *   FIELD       LENGTH                       MEANING
  *   next        stateCount * symbolCount     the state before a symbol, by the state after it and the symbol
