@@ -34,7 +34,7 @@ export class EncodingKernel {
   /** The ends of the current pretokens. */
   readonly ends: Int32Array<ArrayBufferLike>;
   readonly kernel: kernels.Kernel;
-  /** Address of the model's head (src/kernel/encode/model-layout.ts). */
+  /** The address of the model's head: numbers, and the addresses of its arrays (src/kernel/encode/model-layout.ts). */
   readonly modelAddress: number;
 
   constructor(
@@ -67,7 +67,8 @@ export class EncodingKernel {
     const { exports, memory } = this.kernel;
     const byteCount = capacityBytes + textBuffers.paddingBytes;
     const what = `a pretoken in a text of ${Math.ceil(capacityBytes / 2 ** 20)} MB`;
-    // Such a text is refused before the kernel is asked for memory, so there are no `refusedBytes` to report.
+    // A text that is too long is refused before the kernel is asked for memory, so there are no `refusedBytes` to
+    // report.
     if (byteCount > longestTextBytes) throw new NoMemory(what);
     if (exports.setTextBytes(byteCount) === 0) throw this.noMemoryFor(what);
     const address = exports.textAddress() >>> 0;

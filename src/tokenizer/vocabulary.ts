@@ -235,8 +235,8 @@ export const firstMerges = ({ mergeCount, left, right }: LearnedPairs, count: nu
 
 /*
  * Texts that a special token must not equal. HF's files list special tokens as plain text among tokens in
- * byte-to-character form; rank files list tokens as bytes. If a special token equalled another key, one of the two
- * would be lost.
+ * byte-to-character form; rank files, such as .tiktoken, list tokens as bytes. If a special token equalled the key of
+ * another token, one of the two would be lost.
  *
  *   "a", "Ġ"    a single byte, as itself or as its character    known from the command line: usage error
  *   "Ġt"        the key of " t", if " t" is learned             known after training: failed run

@@ -291,8 +291,8 @@ const filesIn = ({ sources, companions }: baseFiles.BaseFiles) => [
 ];
 
 /**
- * Returns the base's files that can hold the result. Leaves out a rank file that cannot, with a warning, and throws a
- * UserError if there is no other file.
+ * Returns the base's files that can hold the result. If a rank file (.tiktoken) cannot, leaves it out with a warning,
+ * or throws a UserError if there is no other file.
  */
 async function filesThatCanHold(
   { parts, files }: Base,

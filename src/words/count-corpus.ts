@@ -145,7 +145,7 @@ export function canSlice(
     rests.every(({ runs }) => runs.length === 0) &&
     sum((tables) => tables.distinctWordCount) >= wordsLeast &&
     // For each thread: its tables, its slice (which may take twice as much as the tables), and the word table of its
-    // slice, once in parts and once joined.
+    // slice, both by itself and as a part of the joined table.
     sum((tables) => 3 * tables.tableBytes + 2 * tables.wordTableBytes) <=
       (room?.wordBytesMax ?? Number.POSITIVE_INFINITY)
   );
@@ -276,10 +276,7 @@ export type CountSetup = SpillingOptions &
 export type ThreadWords = {
   readonly words: wordCounter.PackedCounts;
   readonly runs: readonly SortedRun[];
-  /**
-   * If words were added up in slices, the words of all threads whose hashes are in this thread's slice. `words` is then
-   * consumed.
-   */
+  /** If words were added up in slices: all words whose hashes are in this thread's slice. `words` is then consumed. */
   readonly slice?: WordTable | undefined;
   readonly idCounts?: Float64Array | undefined;
 };

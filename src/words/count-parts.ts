@@ -27,7 +27,7 @@ export type CorpusOptions = Pick<CountOptions, "inputs" | "ranges" | "cutting" |
   readonly memory?: CountMemory | undefined;
   /** The words of earlier runs. Requires `memory`. All ranges must then be whole inputs. */
   readonly cache?: Cache | undefined;
-  /** The number of parts in which the corpus is counted, one after the other. Defaults to 1. */
+  /** The number of parts of the corpus that are counted separately, one after the other. Defaults to 1. */
   readonly partCount?: number;
 };
 
@@ -94,7 +94,10 @@ export function slicedWordsFor(threadCount: number, coreCount: number): number {
   return Math.max(slicedWordsLeast, threadCount * slicedWordsPerThread);
 }
 
-/** Counts the corpus. Leaves the words in parts: a counter, slices, sorted runs and sorted counts files. */
+/**
+ * Counts the corpus. Does not add up the words: they are in a counter, in slices, in sorted runs and in sorted counts
+ * files.
+ */
 export async function countParts(
   options: CorpusOptions & Pick<CountOptions, "countedPerInput" | "liftingModel">,
   report: Report,

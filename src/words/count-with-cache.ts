@@ -105,7 +105,7 @@ export async function identify(
   }
 }
 
-/** Runs `work` in slices, between which `main` continues. If `main` fails, drops the rest of the work. */
+/** Runs `work` step by step; `main` continues between the steps. If `main` fails, drops the rest of the work. */
 async function runBetween<T>(work: Generator<unknown, void>, main: Promise<T>): Promise<T> {
   let isFailed = false;
   main.catch(() => {

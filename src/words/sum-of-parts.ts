@@ -11,7 +11,7 @@ import { SpillingCounter } from "./spilling-counter.ts";
 import type { WordTable } from "./word-table.ts";
 import * as wordTables from "./word-table.ts";
 
-/** The sum of parts, which can be read several times. */
+/** The sum of the words of `Parts` (parts.ts), which can be read several times. */
 export class SumOfParts {
   private exactTotals: wordTables.CountsTotals | undefined;
 

@@ -239,7 +239,7 @@ export class WordCounter {
     this.begin();
   }
 
-  /** Moves all words to another counter. Yields between slices, as `absorb` does. */
+  /** Moves all words to another counter. Yields between steps of work, as `absorb` does. */
   *moveInto(other: WordCounter): Generator<undefined, void> {
     if (this.ownKernel === undefined) return;
     yield* other.addWordsOf(tablesOf(this.ownKernel));
