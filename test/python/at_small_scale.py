@@ -11,8 +11,8 @@ import bpe_trainer
 
 DIST = Path(__file__).parents[2] / "dist"
 MODULE = DIST / "native/small/_native.abi3.so"
-#: The tiny sizes. `_HEAD_BYTES` and `_TYPED_CHARACTERS` are not among them, because they do not size a buffer but decide
-#: something: whether the executable must encode a file, and whether arguments are passed in a file.
+#: The tiny sizes. `_HEAD_BYTES` and `_TYPED_CHARACTERS` are not among them. These two do not size a buffer, but decide
+#: whether the executable must encode a file, and whether arguments are passed in a file.
 SIZES = {
     "_files": {"_READ_BYTES": 80, "_WHOLE_BYTES": 1 << 22},
     "_image": {"_CHUNK_BYTES": 7},

@@ -52,7 +52,7 @@ class Round:
         self.tokenizer, self.reference, self.home, self.corpus = tokenizer, reference, home, corpus
 
     def large(self, size):
-        """Returns a text of about `size` characters, and its ids. It repeats a small document."""
+        """Returns a text of about `size` characters, and its ids. The text repeats a small document."""
         text = made_text(self.random, 500) + END
         return text * (size // 500), self.reference([text])[0] * (size // 500)
 
@@ -312,8 +312,7 @@ class Round:
         must(not wrong, wrong)
 
     def train_with_workers(self):
-        """The source of the texts forks workers that outlive it. They must not keep the pipe
-        open."""
+        """The source of the texts forks workers that outlive it. These workers must not keep the pipe open."""
         children = []
         source = random.Random(self.random.random())
 

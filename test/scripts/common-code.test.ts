@@ -39,8 +39,8 @@ test("a command loads few files: code that many commands share is in two", async
 });
 
 /**
- * For each command: the most lines of source that it may load at its start, the table that lists it, and its file.
- * Other files that are imported on demand do not count.
+ * For each command: the maximum number of lines of source that it may load at its start, the file of the table that
+ * lists it, and the file of the command. Other files that are imported on demand do not count.
  */
 const linesMax = {
   decode: [12_000, "encode/encode-commands.ts", "encode/decode-command.ts"],

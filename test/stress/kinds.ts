@@ -307,8 +307,8 @@ const heads: Record<string, readonly number[]> = {
 };
 
 /**
- * Trains on random bytes in a file named like some format. In half of the trials, they begin with the format's first
- * bytes, if it has any.
+ * Trains on random bytes in a file named like some format. In half of the trials, the bytes begin with the format's
+ * first bytes, if it has any.
  */
 async function noise(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();

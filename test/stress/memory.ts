@@ -116,8 +116,8 @@ export type LimitedRun = {
 };
 
 /**
- * Runs a command, and measures the peak memory of its process. Reads it from /proc, because the peak that the system
- * reports at the end includes memory of the parent.
+ * Runs a command, and measures the peak memory of its process. The peak is read from /proc, because the peak that the
+ * system reports at the end includes memory of the parent.
  */
 export async function runLimited(
   program: string,

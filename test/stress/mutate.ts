@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { oneOf, type Random } from "./jobs.ts";
 
-// Mutations of valid data. Most of them keep its form, and make some values wild.
+// Mutations of valid data. Most mutations keep the form of the data, and make some values wild.
 
 /**
  * Marks text that goes into the JSON as it is, because `JSON.stringify` could not write it: for example 1e999 or -0.

@@ -1,5 +1,5 @@
 // `npm run suite real` tests real tokenizers, mostly by comparing their ids with those of the programs that they come
-// from. It is not part of `npm test`, because it needs Python and downloads.
+// from. This suite is not part of `npm test`, because it needs Python and downloads.
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { readNpyHead } from "../../../src/ids/id-reader.ts";

@@ -1,5 +1,5 @@
-// `npm run suite spark` runs examples/spark/train.py on real Spark, and compares its files with those of `bpe train`.
-// It is not part of `npm test`, because it needs Java, Python and a download.
+// `npm run suite spark` runs examples/spark/train.py on real Spark, and compares the files that it writes with those of
+// `bpe train`. This suite is not part of `npm test`, because it needs Java, Python and a download.
 import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";

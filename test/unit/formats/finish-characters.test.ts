@@ -175,7 +175,7 @@ test("merges of equal scores: the left one of two that overlap comes first, and 
   );
   expect(overlapping!.jsonObstacle).toBeNull();
   // "ébéb" and "ébéa" have equal scores. In "ébébéa", where they overlap, SentencePiece makes the left one, "ébéb". So
-  // its merge must come before that of "ébéa".
+  // the merge of "ébéb" must come before that of "ébéa".
   const last = overlapping!.merges.right.slice(-2);
   expect([...last]).toEqual([262, 263]);
   const growing = [

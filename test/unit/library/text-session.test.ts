@@ -16,7 +16,7 @@ const jsonsOf = (base: TokenizerJson): TokenizerJson[] => [
   { ...base, added_tokens: base.added_tokens.map((token, i) => ({ ...token, special: i > 0 })) },
 ];
 
-/** Tokenizers that change a text before they cut it, or have tokens that depend on their neighbours. */
+/** Tokenizers that change a text before they cut it, or have added tokens that depend on the text next to them. */
 const changing = (base: TokenizerJson): TokenizerJson[] => [
   {
     ...base,

@@ -180,7 +180,9 @@ test("a corpus without text, and values other than a corpus, are errors with a m
   ).toBe("of its own");
 });
 
-/** Yields texts without end, stops the training after some of them, and calls `hasEnded` when it is closed. */
+/**
+ * Yields texts without end, stops the training after some of them, and calls `hasEnded` when the generator is closed.
+ */
 async function* neverEnding(stop: AbortController, hasEnded: () => void) {
   try {
     for (let n = 0; ; n++) {

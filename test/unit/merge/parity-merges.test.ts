@@ -103,8 +103,8 @@ test.each([
 test("each language counts its replacements, and the merges have the sum", () => {
   const [a, b] = [new Map([["aaab", 3]]), new Map([["aab", 5]])];
   const merges = train([a, b], { mergeCount: 1, compat: "cs336" });
-  // The language b is chosen, because its text is longer. In it, "a a" and "a b" occur 5 times each, and the greater
-  // pair wins.
+  // The language b is chosen, because its text is longer. In this text, "a a" and "a b" occur 5 times each, and the
+  // greater pair wins.
   expect(readable(merges)).toEqual(["a b"]);
   expect([...merges.counts, ...merges.replacedCounts]).toEqual([8, 8]);
   expect([merges.startCounts[97], merges.startCounts[98]]).toEqual([19, 8]);

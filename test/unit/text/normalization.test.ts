@@ -165,8 +165,8 @@ describe("text is normalized as a whole, however it arrives", () => {
   });
 
   test("the time for a million unordered marks is linear in their number", () => {
-    // U+1AC1 became a mark after Unicode 9.0, whose tables HF uses. They treat it as a starter, so no mark is sorted
-    // across it.
+    // U+1AC1 became a mark after Unicode 9.0, whose tables HF uses. These tables treat it as a starter, so no mark is
+    // sorted across it.
     const markCount = rounds(150_000);
     const group = "\u0301\u0316\u0344\u0334\u1ac1\uff9f";
     const between = (text: string) => text.split("\u1ac1").slice(1, -1);

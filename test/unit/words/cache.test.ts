@@ -241,7 +241,7 @@ describe("a cache that is damaged", () => {
   const paths = Array.from({ length: 6 }, (_, i) => text(80 + i, 60));
   const more = [...paths.slice(1), text(90, 60)];
 
-  /** Returns a cache with the words of `paths`, which is not damaged yet. */
+  /** Returns a cache that has the words of `paths`, and is not damaged yet. */
   async function filled(): Promise<string> {
     const path = join(home, `cache-${cacheCount++}`);
     await countCached(path, paths);
