@@ -203,7 +203,7 @@ class StagedFile implements ByteSink {
  */
 function inspectTarget(path: string): { place: Place; former: Stats | null } {
   const place = placeOf(trustedFiles.followLinks(path));
-  // /dev/stdout may lead to a name that is not a path, such as "pipe:[4711]". Then the path itself is examined.
+  // /dev/stdout may lead to a name that is not a path, such as "pipe:[4711]". Then `path` itself is examined.
   const named = statOrNull(pathOf(place), path);
   const isForDirectory = withForwardSlashes(path).endsWith("/");
   const former = named ?? (isForDirectory ? null : statOrNull(path));

@@ -128,8 +128,8 @@ export function followLinks(path: string): string {
     const stats = lstatOrNull(found);
     if (!stats?.isSymbolicLink()) break;
     const parent = realpathSync(dirname(found));
-    // Another user can give a trusted link a second name (a hard link) here. So a link is trusted only if it has one
-    // name.
+    // Another user can give a trusted link a second name (a hard link) in this directory. So a link is trusted only if
+    // it has one name.
     const isTrustedLink = isOwnOrRoots(stats) && stats.nlink === 1;
     if (!isTrustedLink && !isClosed(statSync(parent))) {
       throw new Untrusted(found, "it is a symbolic link that another user may have put there");
@@ -151,7 +151,7 @@ export function openToAppend(path: string): number {
   const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK, O_NOFOLLOW } = constants;
   const access = O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK;
   const found = followLinks(path);
-  // /dev/stderr may lead to a name that is not a path, such as "pipe:[4711]". Then the path itself is opened.
+  // /dev/stderr may lead to a name that is not a path, such as "pipe:[4711]". Then `path` itself is opened.
   const isNameless = found !== path && !existsSync(found) && existsSync(path);
   const fd = isNameless ? openSync(path, access) : openSync(found, access | O_NOFOLLOW, 0o666);
   try {

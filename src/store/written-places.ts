@@ -92,8 +92,9 @@ export class WrittenPlaces {
   }
 
   /**
-   * Refuses a file, a log or a cache that is also inside another output, or is that output: a cache, or a directory
-   * that is replaced. Also refuses a log that is itself another output. Standard output is never refused.
+   * Directories of outputs are caches, and directories that are replaced. Refuses a file, a log or a cache that is such
+   * a directory of another output, or is in one. Also refuses a log that is itself another output. Standard output is
+   * never refused.
    */
   refuseNesting(): void {
     for (const place of this.places.filter(({ kind, path }) => kind !== "directory" && path !== 1)) {

@@ -129,9 +129,9 @@ export const describe = (cutting: Cutting): Uint8Array<ArrayBuffer> =>
   describeSections(sectionSettings(cutting));
 
 /**
- * Whether the bytes of a text alone tell where it can be cut into ranges. They do not if a normalization or a prefix
- * space changes the text. They do not either if an added token depends on its neighbours, is found in a second search,
- * or is found although special tokens stay text.
+ * Whether the bytes of a text alone tell where it can be cut into ranges. They do not in two cases: a normalization or
+ * a prefix space changes the text; an added token depends on its neighbours, is found in a second search, or is found
+ * although special tokens stay text.
  */
 export function canBeCut(cutting: Cutting): boolean {
   const { addedTokens } = cutting;
@@ -141,9 +141,9 @@ export function canBeCut(cutting: Cutting): boolean {
 }
 
 /**
- * Whether a text can be cut into ranges by its bytes: either `canBeCut` is true, or normalization is the only obstacle,
- * and all added tokens are found before it. In the second case, a cut is possible at an added token, and otherwise only
- * between characters that normalization does not change.
+ * Whether a text can be cut into ranges by its bytes. This is so if `canBeCut` is true, or if normalization is the only
+ * obstacle and all added tokens are found before it. In the second case, a cut is possible at an added token, and
+ * otherwise only between characters that normalization does not change.
  */
 export function canBeCutSafely(cutting: Cutting): boolean {
   const isOnlyNormalized =

@@ -62,7 +62,7 @@ function bytesFor({ pattern, addedTokens, model }: EncodingParts, text: Uint8Arr
  * An upper bound of the memory in bytes that an automaton needs for the pieces that it cuts (pattern/kernel-scan.ts).
  */
 const piecesBytes = 1 << 19;
-/** An upper bound of the memory in bytes that annotated text needs (src/kernel/scan/annotate.ts). */
+/** An upper bound of the memory in bytes that an automaton needs for annotated text (src/kernel/scan/annotate.ts). */
 const annotatedBytes = 3 << 19;
 /** Bytes for the kernel's arrays of fixed length, and for the pairs of bytes that merge. */
 const fixedBytes = 5 << 18;

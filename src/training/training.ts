@@ -114,7 +114,7 @@ export function settleCutting(asked: AskedCutting, { like, made }: ResolvedSourc
   }
   const stated = like === undefined ? made : undefined;
   // HF's trainer is the only one that reads line by line, apart from superwords. So word counts that were made line by
-  // line are meant for HF's.
+  // line are meant for HF's trainer.
   const compat = asked.compat ?? like?.compat ?? (stated?.isLinewise ? "huggingface" : "cs336");
   const typed = asked.specialTokens ?? stated?.specialTokens ?? [];
   const pattern = asked.pattern ?? like?.patternSources ?? stated?.patterns ?? "gpt2";

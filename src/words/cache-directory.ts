@@ -408,8 +408,8 @@ export const contentsOf = ({ madeOf }: Result): string[] => madeOf.inputs.map(([
 const checksumOf = (json: string) => host.xxHash64(json).toString(16);
 
 /**
- * Returns the path and SHA-256 of each file of an output. Returns undefined if the output is not a directory, or if a
- * file is missing, cannot be read, is not a regular one, or may be another user's.
+ * Returns the path and SHA-256 of each file of an output. Returns undefined if the output is not a directory. Also
+ * returns undefined if a file is missing, cannot be read, is not a regular file, or may be another user's.
  */
 function filesOf(place: string, otherFiles: readonly string[]): Files | undefined {
   try {

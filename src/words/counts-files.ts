@@ -32,8 +32,8 @@ export class CountsFiles {
   private readonly made: readonly countsFormat.Origin[];
 
   /**
-   * Throws a UserError for a file that is missing or is not a counts file, that has a damaged header, or that was made
-   * with other options than a file before it.
+   * Throws a UserError for a file that is missing, is not a counts file, or has a damaged header. Also throws one if a
+   * file was made with other options than a file before it.
    *
    * @param opened descriptors, by path, of files that are already open and can be read only once
    */

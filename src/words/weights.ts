@@ -27,8 +27,8 @@ export function check(input: trainingRecords.InputWeight): trainingRecords.Input
 }
 
 /**
- * Returns the weight of each path: that of the last matching glob, or 1. Throws a usage error for a weight that applies
- * to no path, and if every path has the weight 0.
+ * Returns the weight of each path: that of the last glob that matches the path, or 1. Throws a usage error for a weight
+ * that applies to no path. Also throws one if every path has the weight 0.
  */
 export function forPaths(
   paths: readonly string[],
