@@ -193,7 +193,7 @@ static void give_spare(Model *self, Ids ids) {
 }
 
 /* Returns the int object of an id. The object of an id below `id_limit` is made once and then shared, which is four
- * times as fast as a new object. */
+ * times as fast as making a new object. */
 static PyObject *number(Model *self, uint32_t id) {
   if (id >= self->image.id_limit) return PyLong_FromUnsignedLong(id);
   PyObject *object = self->numbers[id];

@@ -404,7 +404,7 @@ class Tokenizer:
         ``disallowed_special``, which are "all" or texts of special tokens, mean what they mean in ``tiktoken``: allowed ones
         become ids, others are text, and a disallowed one raises ValueError; by default, all that are not allowed are
         disallowed. ``add_special_tokens`` adds the special tokens that tokenizer.json puts around a text, such as bos. A long
-        string is encoded by several threads, if it can be cut: one a core, or this number of ``threads``, at most 16.
+        string is encoded by several threads, if it can be cut: one thread for each core, or ``threads`` threads, at most 16.
         """
         # The other parameters are not keyword-only, because that would make a call 50 ns slower.
         if threads is not None:
@@ -592,12 +592,12 @@ class Tokenizer:
     ) -> str:
         """Cuts a text to its beginning, or its end, of at most ``limit`` ids. A text within the limit stays unchanged.
 
-        A beginning ends where the ``limit``-th token of the text ends, moved back to the end of a character. It is encoded
-        separately to count its ids. In the rare case that they exceed ``limit``, it ends one or more tokens earlier. If not
-        even the first token fits, it has as many characters of that token as fit. So ``count(truncate(text, n)) <= n``, and
-        for most texts the ids of the result are the first n of the text. An end starts by the same rule, from the other side.
-        A special token is kept completely or not at all. For a text above the limit, raises BpeError if the vocabulary lacks
-        tokens for some bytes.
+        A beginning ends where the ``limit``-th token of the text ends. If that is within a character, the beginning ends before
+        the character. The beginning is encoded separately to count its ids. In the rare case that they exceed ``limit``, the
+        beginning ends one or more tokens earlier. If not even the first token fits, it has as many characters of that token as
+        fit. So ``count(truncate(text, n)) <= n``, and for most texts the ids of the result are the first n of the text. An end
+        starts by the same rule, from the other side. A special token is kept completely or not at all. For a text above the
+        limit, raises BpeError if the vocabulary lacks tokens for some bytes.
         """
         if keep not in ("start", "end"):
             raise ValueError(f'keep is {keep!r}, and must be "start" or "end"')
@@ -634,9 +634,9 @@ class Tokenizer:
     ) -> "_stream.StreamDecoder":
         """Decodes ids as they arrive: ``decoder.push(id)`` returns text that never ends within a character.
 
-        ``ids`` are the ids that come before, such as those of a prompt. Their text is not returned, except for a character that
-        they begin but do not complete. With ``skip_unknown_ids``, an id without a token has no text; otherwise it raises
-        BpeError.
+        ``ids`` are the ids that come before those pushed, such as the ids of a prompt. Their text is not returned, except for a
+        character that they begin but do not complete. With ``skip_unknown_ids``, an id without a token has no text; otherwise it
+        raises BpeError.
         """
         bytes_of = self._loaded().vocabulary.bytes_of
 

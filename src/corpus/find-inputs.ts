@@ -20,8 +20,8 @@ import { type InputOptions, inspectContent, inspectInput, parquetStreamError } f
 export type FoundInputs = {
   readonly inputs: readonly Input[];
   /**
-   * The files and folders that are left out, with the reasons. Not listed are hidden files and folders, pipes, sockets
-   * and devices, files that `include` does not select, and folders that match a glob.
+   * The files and folders that are left out, with the reasons. The list does not have hidden files and folders, pipes,
+   * sockets and devices, files that `include` does not select, and folders that match a glob.
    */
   readonly skipped: readonly Skipped[];
   /** The number of inputs for each name, in the order of the names. */

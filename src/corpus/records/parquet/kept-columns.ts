@@ -119,8 +119,8 @@ export class KeptColumnReader {
 }
 
 /**
- * The estimated memory of a decoded value, in bytes: its element of an array, and the object that the element refers
- * to.
+ * The estimated memory of a decoded value, in bytes: its element in an array, and the object to which the element
+ * refers.
  */
 const valueBytes = scaled(64, 1);
 
