@@ -17,8 +17,8 @@ import { mergesOf } from "../tokenizer/made-merges.ts";
 const seed = Number(process.env.TEST_SEED ?? 7);
 
 /**
- * Returns a random vocabulary. If it has many merges, some tokens have exactly 64 bytes, and some have more, because
- * `TokenBytes` keeps tokens of up to 64 bytes.
+ * Returns a random vocabulary. `TokenBytes` keeps tokens of up to 64 bytes. So if the vocabulary has many merges, some
+ * of its tokens have exactly 64 bytes, and some have more.
  */
 function randomVocabulary(seed: number, mergeCount: number, specialTokens: string[]): Vocabulary {
   const random = randomNumbers(seed);

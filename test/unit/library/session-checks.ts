@@ -227,7 +227,8 @@ export function checkSegments(naive: MaskedSegments, random: Random): void {
  * them to the canonical ids.
  */
 export function checkCanonical({ json, tokenizer, tokens }: Made, random: Random): void {
-  // If two tokens share an id, one of them may be empty, so the id cannot be decoded.
+  // If two tokens share an id, one of them may be empty. Such an id cannot be decoded, so this tokenizer is not
+  // checked.
   const vocabIds = Object.values(json.model.vocab);
   if (new Set(vocabIds).size < vocabIds.length) return;
   const text = madePart(random, tokens);

@@ -483,8 +483,8 @@ const explained = [
   `gpt2: before 0, change ${atEndOfBefore}`,
   `deepseek: before 1, change ${atEndOfBefore}`,
   `deepseek: before 2, change ${atEndOfBefore}`,
-  // The apostrophe of a contraction begins a pretoken even without `first`. In `modern`, the letters of a contraction
-  // begin none even without `inside`.
+  // `contractions` returns the masks `first` (the apostrophe) and `inside` (the letters). The apostrophe begins a
+  // pretoken even without `first`. In `modern`, the letters begin none even without `inside`.
   "gpt2: contractions 0, change 2",
   "modern: contractions 0, change 2",
   "modern: contractions 0, change 3",

@@ -205,7 +205,7 @@ describe("special tokens", () => {
       ["a token longer than a block", ["a".concat("b".repeat(50_000)), "ac"], "a".repeat(200_000)],
     ];
     for (const [what, tokens, text] of cases) {
-      // A token is added at the end, because the kernel reads nothing backwards in a text without prefixes of tokens.
+      // In a text without prefixes of tokens, the kernel reads nothing backwards, so a token is added at the end.
       const share = visitedShare(tokens, text + tokens.at(-1));
       expect(`${what}: ${share <= 2 ? "at most 2" : share}`).toBe(`${what}: at most 2`);
     }

@@ -16,8 +16,8 @@ const gpt2 = (await Tokenizer.load(writeTokenizer("gpt2"))).parts;
 const flags = { special: false, normalized: false, lstrip: false, rstrip: false, singleWord: false };
 
 /**
- * Returns two encoders: one in which the kernel does everything, and one whose text goes through the links of a
- * `TextChain`, because it has a token that depends on its neighbours.
+ * Returns two encoders. In one, the kernel does everything. In the other, the text goes through the links of a
+ * `TextChain`, because this encoder has a token that depends on the text next to it.
  */
 function bothWays(parts: EncodingParts, specialTokensAsText: boolean): [TextEncoding, TextEncoding] {
   expect(isCutUnchanged(parts)).toBe(true);

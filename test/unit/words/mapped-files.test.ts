@@ -221,8 +221,8 @@ test(
 );
 
 const messages = {
-  // While a file is being truncated, only its modification time has changed, so the message may say only that it was
-  // changed.
+  // A check that comes while a file is being truncated may find only a new modification time. So the message may say
+  // only that the file was changed.
   cut: /^bpe: error: ".*" (shrank \(it ended at byte \d+ of \d+\)|was changed) while it was read\n/,
   written: /^bpe: error: ".*" was changed while it was read\n/,
   replaced: /^bpe: error: ".*" was replaced while it was read\n/,
