@@ -1,6 +1,6 @@
 import { yieldToEventLoop } from "#runtime";
 
-/** The longest delay of other work in milliseconds, unless a single step takes longer. */
+/** Other work is delayed by at most this many milliseconds, unless a single step takes longer. */
 const sliceMs = 10;
 
 /**
@@ -15,7 +15,7 @@ export class Pace {
     return performance.now() - this.turnedMs >= sliceMs;
   }
 
-  /** Must be called after a yield to the event loop. */
+  /** Must be called after each yield to the event loop that `turn` does not make. */
   restart(): void {
     this.turnedMs = performance.now();
   }

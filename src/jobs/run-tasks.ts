@@ -115,10 +115,12 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
   readonly tasks: TaskQueue;
   readonly order: TaskOrder<Part, Found>;
   readonly buffers = new tasks.ChunkBuffers();
-  /** The bytes done by each worker, by the main thread, and by the worker that may replace the main thread. */
+  /**
+   * The number of bytes done by each worker, by the main thread, and by the worker that may replace the main thread.
+   */
   private readonly bytesDone: SharedProgress;
   private readonly mainIndex: number;
-  /** Set by `stop`. No more work is begun. */
+  /** Whether `stop` was called, so that no more work is begun. */
   private isStopped = false;
 
   constructor(
@@ -203,7 +205,9 @@ class RunningJob<Setup, Part extends OutputPart, Found, Rest, Common> implements
     return this.job.threadCount === 1;
   }
 
-  /** Does tasks in the main thread. When the main thread leaves a task, starts a worker that replaces it. */
+  /**
+   * Does tasks in the main thread. If the main thread leaves a task to other threads, starts a worker that replaces it.
+   */
   private async workHere(): Promise<void> {
     await this.workOnTasks();
     if (!this.tasks.hasLeft || this.isStopped) return;
@@ -313,8 +317,8 @@ export class TaskQueue {
   }
 
   /**
-   * Returns the next tasks for a taker; empty if there are no more, or if the taker leaves the next one. Takers that
-   * wait at the same time resume in the order of their tasks.
+   * Returns the next tasks for a taker, or an empty list if there are no more, or if the taker leaves the next one.
+   * Takers that wait at the same time resume in the order of their tasks.
    */
   next(taker: number): Promise<tasks.Task[]> {
     const asked = new Promise<tasks.Task[]>((resolve, reject) => this.asks.push({ taker, resolve, reject }));
@@ -413,7 +417,7 @@ export type Sink<Part extends OutputPart, Found> = {
 export type Turn<Part, Found> = {
   readonly task: tasks.Task;
   readonly parts: Part[];
-  /** Called with the number of bytes that were written; returns their memory to the thread. */
+  /** Called with the number of bytes that were written; returns their memory to the thread that sent them. */
   readonly written: (sizeBytes: number, memory: ArrayBuffer) => void;
   isFinished: boolean;
   found?: Found | undefined;
@@ -513,7 +517,7 @@ export class WorkerTasks<Setup, Part extends OutputPart, Found, Rest, Common = n
     for (let next = sent; next !== null; next = await this.sendNext()) await next.done;
   }
 
-  /** Sends the next tasks; null if there are no more. */
+  /** Sends the next tasks. Returns null if there are no more. */
   private async sendNext(): Promise<Sent | null> {
     while (!this.hasAll) {
       const next = await this.shared.tasks.next(this.setup.thread.index);
@@ -654,7 +658,10 @@ export type TaskNews<Part extends OutputPart, Found> =
       readonly emptied: readonly ArrayBuffer[];
     };
 
-/** One thread of a job at work. Records its progress, and adds the place in the text to an error that is a bug. */
+/**
+ * One thread of a job at work. Records its progress. If an error is a bug, adds to the error the place in the text
+ * where it occurred.
+ */
 export class TaskThread<Part extends OutputPart, Found, Rest, Common = never> {
   constructor(
     readonly job: ThreadJob<Part, Found, Rest, Common>,

@@ -34,7 +34,10 @@ export type Warning =
       readonly wantedCount: number;
       readonly noun: string;
     }
-  /** Two files have equal word counts: one part of a corpus may have been counted twice. Both are added. */
+  /**
+   * Two files have equal word counts, so one part of a corpus may have been counted twice. The counts of both are
+   * added.
+   */
   | { readonly kind: "equal counts"; readonly paths: readonly [string, string] }
   /** A stream was read with a cache. Its content is unknown before it is read, so its counts are not cached. */
   | { readonly kind: "stream with a cache"; readonly path: string }

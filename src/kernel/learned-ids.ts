@@ -54,7 +54,7 @@ class Place {
 const placeBytes: u32 = 8;
 
 /**
- * Begins with the text's first `byteCount` bytes as tokens; `byteIds` has the id of each byte. Returns false if memory
+ * Makes each of the text's first `byteCount` bytes a token. `byteIds` has the id of each byte. Returns false if memory
  * runs out. Must not be called again.
  */
 export function startTokens(byteCount: i32, byteIds: usize): bool {
@@ -140,8 +140,8 @@ function areInOrder(isUsed: usize, lefts: usize, rights: usize, merged: usize, m
 }
 
 /**
- * Sets isMerged[left << 8 | right] to 1 for each pair of bytes that some merge joins. `byteOf` receives for each id 1 +
- * its byte, or 0 if its token is not a single byte.
+ * Sets isMerged[left << 8 | right] to 1 for each pair of bytes that some merge joins. For each id, `byteOf` receives
+ * its byte plus 1, or 0 if its token is not a single byte.
  */
 function markBytePairs(isMerged: usize, byteOf: usize, lefts: usize, rights: usize, mergeCount: u32): void {
   for (let byte: usize = 0; byte < 256; byte++) {

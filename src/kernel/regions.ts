@@ -119,7 +119,8 @@ function layOutTables(start: usize): void {
 }
 
 function reserveArrays(): void {
-  // Rounded up, because kernels with and without SIMD have data of different sizes, but must lay out the same image.
+  // This address is rounded up, because kernels with and without SIMD have data of different sizes, but must lay out
+  // the same image.
   fixedEnd = (__heap_base + pageBytes - 1) & ~(pageBytes - 1);
   headsStart = reserveFixed(256);
   endsStart = reserveFixed(4 * endCountMax);

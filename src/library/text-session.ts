@@ -94,8 +94,8 @@ export class Session {
     const { content, encoded } = this;
     let [byteStart, byteEnd] = [this.bytesBefore(start), this.bytesBefore(end)];
     const parts = [{ text, isTrusted }];
-    // The edit also replaces half a surrogate pair that is next to it. The edit may separate this half from its other
-    // half, or join it to one.
+    // The edit also replaces half a surrogate pair that is next to it. That is necessary, because the edit may separate
+    // this half from its other half, or join it to one.
     if (this.isHighSurrogateBefore(start)) {
       byteStart = this.bytesBefore(start - 1);
       parts.unshift({ text: content[start - 1]!, isTrusted: encoded.isTrustedAt(byteStart) });

@@ -214,7 +214,7 @@ function emit(word: u32, wordCount: u32): u32 {
   return isNarrow ? emitNarrow(word, wordCount) : emitWide(word, wordCount);
 }
 
-/** After `resolve` returned `missing`: the number of ids at `wordIds`, or `noRoom`. */
+/** If `resolve` has just returned `missing`, this is the number of ids at `wordIds`, or `noRoom`. */
 let unkeptCount: u32 = 0;
 
 /**

@@ -75,7 +75,7 @@ function emptyBucket(): usize {
   return bucketBytes << bucketBits;
 }
 
-/** The rank of a pair that no late merge joins: above all ranks. */
+/** The rank of a pair that no late merge joins. It is higher than every real rank. */
 export const noLateRank: u32 = u32.MAX_VALUE;
 
 /** Returns the rank of the pair that has this key; `noLateRank` if no late merge joins the pair. */

@@ -115,7 +115,7 @@ export function useCuts(model: EncodingModel): bool {
   return true;
 }
 
-/** Whether certainly no merge crosses a position between a visible ASCII character and a following space. */
+/** Whether it is certain that no merge crosses a position between a visible ASCII character and a following space. */
 function endsWordsBeforeSpaces(model: EncodingModel): bool {
   if (beginsWithCharacters(model)) return false;
   for (let left = space + 1; left < del; left++)
@@ -249,8 +249,8 @@ function listLineEnd(index: u32): void {
 }
 
 /**
- * Looks up the positions whose bits are set in `asked`, and returns the bits of those where there is a cut. Bit i
- * is the position at + i.
+ * Looks up the positions whose bits are set in `asked`, and returns the bits of those where there is a cut. Bit i is
+ * that of position `at` + i.
  */
 function findCuts(at: u32, asked: u64): u64 {
   const text = textStart + at - 1;
@@ -348,7 +348,7 @@ function cutPretoken(start: u32, end: u32, count: u32): u32 {
       cut += place3;
     }
     for (const next = cutsAscii ? min(stop, at + 4) : stop; at < next; at++) {
-      // Both bytes in one load, the left one lowest.
+      // Reads both bytes in one load; the left byte is the lowest one.
       const place = <u32>load<u8>(known + <usize>load<u16>(text + at - 1));
       store<u32>(cut, at);
       if ((place & undecided) === 0) cut += place;
@@ -374,8 +374,8 @@ function isCut(start: u32, at: u32, end: u32): bool {
 /** Whether the pretoken [start, end) may be cut between the characters on both sides of `at`. */
 function mayPart(start: u32, at: u32, end: u32): bool {
   const here = textStart + at;
-  // E0 to EF lead three bytes. Subtle: the left character is looked for only inside the pretoken. A pretoken of two or
-  // more bytes is valid UTF-8, but the text before it may not be.
+  // Bytes from E0 to EF begin characters of three bytes. Subtle: the left character is looked for only inside the
+  // pretoken. A pretoken of two or more bytes is valid UTF-8, but the text before it may not be.
   const areThreeBytes = load<u8>(here) >> 4 === 0xe && at - start >= 3 && load<u8>(here - 3) >> 4 === 0xe;
   const answer = areThreeBytes ? answerForPair(here) : answerFor(here, at);
   if (answer !== byContext) return answer === 1;

@@ -42,7 +42,7 @@ let filter: usize = 0;
 let mergedIds: usize = 0;
 /**
  * The id that the merge of rank 0 makes, if each later rank makes the next id, so that ids are computed instead of
- * loaded; -1 if ranks do not.
+ * loaded; -1 if the ids are not consecutive.
  */
 let firstMerged: i32 = -1;
 

@@ -240,7 +240,7 @@ export function emitNarrow(word: u32, wordCount: u32): u32 {
   return <u32>((at - results) >> 3);
 }
 
-/** Writes ids of 32 bits; otherwise like `emitNarrow`. */
+/** Does the same as `emitNarrow` for ids of 32 bits. */
 export function emitWide(word: u32, wordCount: u32): u32 {
   let ids = idsEnd;
   let at = results + (word << 3);
@@ -270,14 +270,14 @@ function emitKept(result: u64, ids: usize, idShift: usize): usize {
   return end;
 }
 
-/** Writes one id, in 2 bytes (narrow) or 4. */
+/** Writes one id: in 2 bytes if `isNarrow`, else in 4. */
 export function emitId(id: i32, isNarrow: bool): void {
   if (isNarrow) store<u16>(idsEnd, <u16>id);
   else store<i32>(idsEnd, id);
   idsEnd += isNarrow ? 2 : 4;
 }
 
-/** Writes the `count` 32-bit ids at `ids`, each in 2 bytes (narrow) or 4. */
+/** Writes the `count` 32-bit ids at `ids`: each in 2 bytes if `isNarrow`, else in 4. */
 export function emitIds(ids: usize, count: u32, isNarrow: bool): void {
   if (isNarrow) {
     for (let i: u32 = 0; i < count; i++, idsEnd += 2) store<u16>(idsEnd, load<u16>(ids + (i << 2)));

@@ -195,7 +195,7 @@ const overflowSlots: u32 = isSmallScale ? 2 : 64;
 
 // Tables of counts.
 
-/** The limit of exact counts, because JavaScript reads them as Float64. */
+/** Counts are exact only below this limit, because JavaScript reads them as Float64. */
 export const countEnd: u64 = 1 << 53;
 const firstSlotCount: u32 = isSmallScale ? 4 : 1 << 13;
 

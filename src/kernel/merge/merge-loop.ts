@@ -154,8 +154,9 @@ function mergeAtOnce(p: u32, id: u32, listLength: u32): bool {
 }
 
 /**
- * Finds the pair to merge next, and returns the reason for the pause, as `mergeUntilPause` does. But it merges nothing:
- * it is used if words are in several memories, where every merge is treated as large.
+ * Finds the pair to merge next, and returns the reason for the pause, as `mergeUntilPause` does. Unlike
+ * `mergeUntilPause`, merges nothing. It is called if words are in several memories, where every merge is treated as
+ * large.
  */
 export function lookAtTop(work: i32): i32 {
   workLeft = work;
@@ -224,7 +225,9 @@ function writeMerge(left: u32, right: u32, count: u64): u32 {
   return id;
 }
 
-/** Settles the neighbours of the current merge (merge-pair.ts), and records how many occurrences it replaced. */
+/**
+ * Calls `settleNeighbours` (merge-pair.ts) for the current merge, and records how many occurrences the merge replaced.
+ */
 function settleMerge(): void {
   store<f64>(replacedCounts + ((<usize>currentMerge().id) << 3), settleNeighbours(threshold));
 }
@@ -369,8 +372,8 @@ export function startCleaningAll(): void {
 }
 
 /**
- * Settles a large merge before its lists are written. Returns false if the table of pairs is too small for the pairs
- * that are created.
+ * Calls `settleMerge` for a large merge, before its lists are written. Returns false if the table of pairs is too small
+ * for the pairs that are created.
  */
 export function settleLargeMerge(): bool {
   if (!hasRoomForNewPairs()) return false;

@@ -224,7 +224,7 @@ function createPair(left: u32, right: u32, count: u64, entryCount: u32): u32 {
   return listStart;
 }
 
-/** Assigns to each part its consecutive slots in the list of a new pair, if there is one. Resets the sums to 0. */
+/** If a new pair was created, assigns to each part its consecutive slots in the pair's list. Resets the sums to 0. */
 function giveSlots(side: u32, id: u32, listStart: u32): void {
   let slot = listStart;
   for (let k: u32 = 0; k < partsInWork; k++) {

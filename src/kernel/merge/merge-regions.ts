@@ -117,7 +117,7 @@ export let positionBytes: u32 = 1;
 export let cellCount: u32 = 0;
 /** The number of memories that contain words. Each memory has its own engine. */
 export let memoryCount: u32 = 1;
-/** Whether this is the first memory, which leads (memory-exchange.ts). */
+/** Whether this is the first memory, whose engine chooses the pairs to merge (memory-exchange.ts). */
 export let isFirst: bool = true;
 let cellCountOfAll: u64 = 0;
 /** The number of start tokens. */
@@ -251,7 +251,7 @@ export function describeFacts(areWordsLimited: bool, areCharactersWhole: bool): 
 const alignment: u64 = 64;
 /** The log2 of the smallest number of cells of a sketch (rebuild-index.ts). */
 export const sketchBitsMin: u32 = 4;
-/** The bytes of 8 sketches of the smallest size. Each thread has a sketch, and at most 8 threads merge. */
+/** The number of bytes of 8 sketches of the smallest size. Each thread has a sketch, and at most 8 threads merge. */
 const sketchesMin: u64 = (8 * sizeof<u32>()) << sketchBitsMin;
 export const bytePairCount: u32 = 1 << 16;
 export const halvesBytes: u32 = 512;
@@ -453,7 +453,7 @@ export class Sum {
   count: u32;
   /**
    * The index in the arena where the next occurrence of the created pair is written; `noSlot` if no pair was created.
-   * It may be `isListed` while the sums of parts and memories are joined (merge-pair.ts).
+   * It may be `isListed` while the sums of several parts or memories are added up (merge-pair.ts).
    */
   slot: u32;
 }

@@ -187,7 +187,7 @@ export function helpMerging(): bool {
   return true;
 }
 
-/** Waits until the turn changes. Returns false if that takes longer than `sleepNs`. */
+/** Waits until `turn` of the job changes. Returns false if that takes longer than `sleepNs`. */
 function waitForTurn(turn: i32): bool {
   for (let spin: u32 = 0; spin < spinCount; spin++) if (atomic.load<i32>(turnAddress()) !== turn) return true;
   atomic.add<u32>(sleepersAddress(), 1);

@@ -81,7 +81,7 @@ export function thresholdNow(): f64 {
  */
 export const gradeCount: u32 = 240;
 
-/** Returns the grade of a count of 1 or more, which rises with the count. */
+/** Returns the grade of a count of 1 or more. Grades rise with counts. */
 export function gradeOf(count: u32): u32 {
   const shift = max<u32>(31 - clz(count), 3) - 3;
   return (shift << 3) + (count >> shift);
@@ -143,14 +143,17 @@ export function startQueue(): void {
  */
 const bucketBits: u64 = 6;
 
-/** Returns the bucket of a count, which rises with the count. Counts of 64 bits have buckets up to 3,775. */
+/** Returns the bucket of a count. Buckets rise with counts; counts of 64 bits have buckets up to 3,775. */
 function bucketOf(count: u64): u32 {
   if (count < 2 << bucketBits) return <u32>count;
   const shift = 63 - clz(count) - bucketBits;
   return <u32>((shift << bucketBits) + (count >> shift));
 }
 
-/** Returns the address of a bucket's element of `buckets`. The last bucket, above all counts, is always empty. */
+/**
+ * Returns the address of a bucket's element of `buckets`. The last bucket is always empty, because every count has a
+ * lower bucket.
+ */
 function headOf(bucket: u32): usize {
   return buckets + ((<usize>bucket) << 2);
 }

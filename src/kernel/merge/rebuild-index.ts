@@ -87,7 +87,7 @@ let partTaken: u32 = 0;
 let nextSlot: u32 = 0;
 /** Whether the pairs need more records than fit into their region. */
 let hasNoRoom: bool = false;
-/** Whether the hash table is growing: the walk over the tables continues after that. */
+/** Whether the hash table is growing. The walk over the tables of counts continues when it has grown. */
 let isGrowing: bool = false;
 /** Whether a kept pair has a count of `countEnd` or more. */
 let hasCountTooLarge: bool = false;

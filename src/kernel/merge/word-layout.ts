@@ -202,7 +202,7 @@ function writeTokens<T, U>(from: usize, count: u32, pos: u32, weight: f64, start
   store<T>(cell, <T>boundary);
 }
 
-/** Adds to the count of a start token, unless words have `numbers`: then JavaScript provides these counts. */
+/** Adds to the count of a start token. Does nothing if `hasNumbers`, because JavaScript then provides these counts. */
 function countToken(startCounts: usize, token: u32, weight: f64): void {
   if (hasNumbers) return;
   const address = startCounts + ((<usize>token) << 3);

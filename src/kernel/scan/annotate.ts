@@ -187,8 +187,8 @@ function stateAt(annotation: Annotation, pos: i32, limit: i32, isEnd: bool): u32
 }
 
 /**
- * Returns the state at a position if the next character, or the end of the document, determines it. Otherwise returns
- * `notQuiet`; `unknown` if the text there has not arrived.
+ * Returns the state at a position if the next character, or the end of the document, determines it. Returns `unknown`
+ * if the text there has not arrived, and `notQuiet` in all other cases.
  */
 function quietStateAt(annotation: Annotation, pos: i32, limit: i32, isEnd: bool): u32 {
   if (isEnd ? pos >= limit : pos + 4 > limit) return isEnd ? 0 : unknown;
