@@ -68,7 +68,7 @@ export class ScratchDirectory {
       removeLocked(path, fd);
       return;
     }
-    // Subtle: workers may still be writing. They cannot create new files once the directory has another name.
+    // Subtle: workers may still be writing. Once the directory has another name, they cannot create new files in it.
     const going = `${path}-gone`;
     try {
       renameSync(path, going);

@@ -305,7 +305,7 @@ class StagedDirectory {
       rename(this.staged.path, keptPath);
       return `"${keptPath}"`;
     } catch {
-      // The result cannot be renamed either, so it stays where it is.
+      // Not even this rename succeeds, so the result stays where it is.
       this.isStaged = false;
       this.staged.release();
       return `"${this.staged.path}", until the next run with this output removes it`;

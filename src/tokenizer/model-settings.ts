@@ -143,7 +143,8 @@ export function settleAsked(specialTokens: readonly string[], asked: AskedModelS
     if (wanted === "") continue;
     if (wanted !== undefined) checkSpecial(specialTokens, wanted, asOption(role, `"${wanted}"`));
     const found = wanted ?? namesOf(role, asked.chatTemplate).find((name) => specialTokens.includes(name));
-    // Models are trained to ignore the padding token. If it were also eos, they would not learn to end.
+    // The default padding token must not be eos: models are trained to ignore padding, so they would not learn to end a
+    // text.
     if (found === undefined || (role === "pad" && wanted === undefined && found === roles.eos)) continue;
     roles[role] = found;
     if (wanted === undefined) proposed.push(role);

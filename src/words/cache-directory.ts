@@ -145,7 +145,7 @@ function realPathOfCache(path: string): string {
     );
   } catch (error) {
     if (error instanceof trustedFiles.Untrusted) throw error;
-    // The call that creates the directory reports the error.
+    // The error is reported when the directory is created.
     return path;
   }
 }

@@ -65,7 +65,7 @@ export function makeEntry(
     tail.set(entryMagic, payload.length + 12);
     const written = writeSync(fd, tail, 0, tail.length, countsBytes);
     if (written < tail.length) throw Object.assign(new Error("short write"), { code: "ENOSPC" });
-    // Until now the file was private to its run.
+    // Until now the file was private to its run. From now on, other users may use it as far as the umask permits.
     trustedFiles.settlePermissions(fd, 0o666, null);
   } finally {
     closeSync(fd);

@@ -161,7 +161,7 @@ const noStatistics = (): RangeStatistics => ({
 
 /** Adds the statistics of a range to those of its input. Ranges with checksums come in order. */
 function addStatistics(sum: RangeStatistics, found: RangeStatistics): void {
-  // The first range of an input has nothing before it to join.
+  // Before the first text of an input, there is no checksum to join.
   sum.crc32 = sum.textBytes === 0 ? found.crc32 : joinChecksums(sum.crc32, found.crc32, found.textBytes);
   sum.textBytes += found.textBytes;
   sum.documentCount += found.documentCount;

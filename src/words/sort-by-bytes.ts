@@ -178,7 +178,7 @@ function moveSmaller({ indices, keys }: KeyedWords, first: number, end: number, 
   for (let i = first; i < end; i++) {
     const key = keys[i]!;
     const index = indices[i]!;
-    // Writes unconditionally, without a branch: which keys are smaller cannot be predicted.
+    // The swap is unconditional, because the processor could not predict a branch here.
     indices[i] = indices[place]!;
     keys[i] = keys[place]!;
     indices[place] = index;

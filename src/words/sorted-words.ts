@@ -61,7 +61,8 @@ export class TableWords implements SortedWords {
     }
     this.table = emptyTable;
     this.order = new Uint32Array(0);
-    // The allocator keeps freed memory for some time unless garbage is collected, which takes milliseconds.
+    // The allocator keeps freed memory for some time unless garbage is collected. That takes milliseconds, so it is
+    // done only if much memory was released.
     if (releasedBytes >= worthTellingBytes) host.collectGarbage();
   }
 
