@@ -6,12 +6,12 @@ import { endColumn, noSlot, type ScanTables } from "../../src/pattern/scan-table
  * The proof that a formula cuts all texts of valid characters, of any length, as an automaton does. Both read a text
  * side by side, and the search visits all situations that the two can reach.
  *
- * The formula names an end at once, with claims about the next characters (`BitOps`). The automaton writes possible
- * ends into *slots*, and settles an end some characters later. An end that the formula has named is *pending* until
- * the automaton settles it. Both have to name the same ends in the same order.
+ * The formula names the end of a pretoken at once, with claims about the next characters (`BitOps`). The automaton
+ * writes possible ends into *slots*, and settles an end some characters later. An end that the formula has named is
+ * *pending* until the automaton settles it. Both have to name the same ends in the same order.
  *
- * A situation has no positions: for each slot, it says only which of the pending ends the slot holds. So there are
- * few situations.
+ * A situation has no positions: for each slot, it says only which of the pending ends the slot holds. So there are few
+ * situations.
  */
 
 /** The input of the proof: characters that neither formula nor automaton distinguishes are one symbol. */

@@ -243,7 +243,7 @@ export type InputPages = PageGroup & {
   readonly inputBytes: number;
 };
 
-/** The compressed size at which a group is complete. Its text is often two to four times as large. */
+/** The compressed size at which a page group is complete. Its text is often two to four times as large. */
 const defaultGroupSizeBytes = scaled(1 << 20, 64);
 
 /**
