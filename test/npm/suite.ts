@@ -189,7 +189,7 @@ test("every example in the page and in the declarations type checks, for Node an
     const entry = isBrowser ? "bpe/browser" : "bpe";
     const imported = [...code.matchAll(/^ *import \{ (.*) \}/gm)].flatMap(([, names]) => names!.split(", "));
     const missing = ["Tokenizer", "trainTokenizer"].filter((name) => !imported.includes(name));
-    // Variables that the sentences around the examples mention.
+    // Declares the variables that the sentences around the examples mention.
     const given = [
       "input: HTMLInputElement",
       "files: string",

@@ -1,4 +1,4 @@
-// The pages that `--report` writes, in a real Chromium: `npm run suite pages`.
+// `npm run suite pages` tests the pages that `--report` writes in a real Chromium.
 import { afterAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -108,7 +108,7 @@ function mustBeNaive(output: string, made: MadeTraining, rule: Exclude<Rule, "ex
       : naiveMerges(rule, words, { ...limits, mergeCount, minFrequency: minFrequency ?? 1 });
   const { model } = JSON.parse(readFileSync(join(output, "tokenizer.json"), "utf8"));
   const found = (model.merges as string[][]).map((pair) => pair.join(" "));
-  // `naiveHuggingface` returns tokens in byte-to-character form, `naiveMerges` returns their bytes as Latin-1 text.
+  // `naiveHuggingface` returns tokens in byte-to-character form, and `naiveMerges` returns their bytes as Latin-1 text.
   const inCharacters = (token: string) =>
     rule === "huggingface" ? token : byteCharacters.encode(Buffer.from(token, "latin1"));
   const wanted = expected.map(({ left, right }) => `${inCharacters(left)} ${inCharacters(right)}`);

@@ -1,4 +1,4 @@
-// Unpacks wine and Python for Windows into dist/windows, and builds for Windows there.
+// Unpacks wine and Python for Windows into dist/windows. What the tests run on Windows is built there, too.
 import {
   copyFileSync,
   existsSync,

@@ -139,7 +139,7 @@ describe("HF tokenizers", () => {
 describe("tiktoken", () => {
   for (const compat of ["cs336", "huggingface"] as const) {
     test(`loads ${compat} ids, agrees on every one, and encodes as the naive encoder (seed ${seed})`, () => {
-      // If two special tokens match, tiktoken takes either; HF and we take the longest.
+      // If two special tokens match, tiktoken takes either; HF and `bpe` take the longest.
       const apart = specialTokens.filter((special) => special !== "<|end");
       const tokenizer = finished(compat, byteLevel, merges, apart);
       const { vocabulary } = tokenizer;

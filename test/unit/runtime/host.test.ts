@@ -6,7 +6,7 @@ import * as node from "../../../src/runtime/host.node.ts";
 import * as bun from "../../../src/runtime/host.ts";
 import { scratch } from "../../binary.ts";
 
-// Compares the library's replacements for Bun's functions under Node with Bun's own.
+// Under Node, the library replaces Bun's functions. Compares the replacements with Bun's own functions.
 
 /** All functions except those that call the C library, which Node cannot. */
 type Host = Omit<typeof bun, "openLibc" | "errnoOf">;

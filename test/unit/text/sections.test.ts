@@ -75,7 +75,8 @@ function madeCutting(random: Random): Cutting {
   const contents = Array.from({ length: random(6) }, () =>
     madeText(random, 1 + random(random(8) === 0 ? 30 : 4)),
   );
-  // Many different first bytes, for which the kernel searches in another way (src/kernel/token-search.ts).
+  // Adds tokens with many different first bytes, for which the kernel searches in another way
+  // (src/kernel/token-search.ts).
   if (random(20) === 0)
     for (const letter of "abcdefghijkl") contents.push(letter + madeText(random, random(3)));
   return {

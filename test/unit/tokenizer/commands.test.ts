@@ -240,7 +240,7 @@ test("inspect shows size, pattern, special tokens, shares and a sample", () => {
     [bytes, id].map(Number),
   );
   expect(longest).toHaveLength(10);
-  // By descending length, then by id.
+  // The order is by descending length, then by id.
   expect(longest).toEqual(longest.toSorted((a, b) => b[0]! - a[0]! || a[1]! - b[1]!));
   expect(longest[0]![0]).toBeGreaterThan(longest[9]![0]!);
   expect(stdout).toMatch(/^by script +Latin +\d+ +\d+\.\d %$/m);

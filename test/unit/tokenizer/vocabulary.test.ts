@@ -137,7 +137,7 @@ describe("token bytes", () => {
     });
     expect(Buffer.from(doubled.tokenBytes.copy(275)).equals(Buffer.alloc(2 ** 20, "a"))).toBe(true);
 
-    // Each merge adds one byte, on the left or on the right: 20,000 merges deep.
+    // Each of 20,000 merges adds one byte to the token before, on the left or on the right.
     const halves = Array.from({ length: 20_000 }, (_, k) => [k === 0 ? 97 : 255 + k, 98]);
     const left = halves.map(([long, byte], k) => (k % 2 === 0 ? long! : byte!));
     const right = halves.map(([long, byte], k) => (k % 2 === 0 ? byte! : long!));

@@ -186,7 +186,7 @@ test("many pretokens end at any position of a chunk", () => {
 
 test("a character that late merges make is single bytes before they are applied", () => {
   const [a, b, c, space] = [0x61, 0x62, 0x63, 0x20];
-  // 日 and 本, byte by byte, then both together.
+  // Merges the bytes of 日 and the bytes of 本, then both characters.
   const merges = [
     [b, c, 256],
     ...[
