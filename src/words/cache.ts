@@ -303,7 +303,7 @@ export class Cache {
     return writeSortedRun(words, `entry-${this.writtenCount++}`, null, options);
   }
 
-  /** Merges runs, possibly none, into one counts file. Returns its path. */
+  /** Merges sorted runs, possibly none, into one counts file. Returns its path. */
   private *joinRuns(runs: readonly SortedRun[]): Generator<undefined, string> {
     const readers: CountsFileReader[] = [];
     try {

@@ -263,7 +263,7 @@ export type CountSetup = SpillingOptions &
     readonly kernelModule: WebAssembly.Module;
     /** Whether ranges get checksums: only if all ranges are whole inputs. */
     readonly hasChecksums?: boolean;
-    /** This thread's name, unique among all that write runs to one directory. */
+    /** This thread's name, unique among all threads that write sorted runs to one directory. */
     readonly name: string;
     /**
      * The number of distinct words of each thread, by its index. Each thread writes its own number, and the main thread
@@ -272,7 +272,7 @@ export type CountSetup = SpillingOptions &
     readonly distinctWordCounts: Float64Array;
   };
 
-/** The results of a thread: the words in its memory, and the runs it wrote. */
+/** The results of a thread: the words in its memory, and the sorted runs that it wrote. */
 export type ThreadWords = {
   readonly words: wordCounter.PackedCounts;
   readonly runs: readonly SortedRun[];

@@ -14,7 +14,7 @@ export type SortedRun = {
   /** The input from which all words come; null if they may come from several inputs. */
   readonly inputIndex: number | null;
   readonly totals: wordTables.CountsTotals;
-  /** For a run of one input: whether its words are also in the thread's memory. */
+  /** For a sorted run of one input: whether its words are also in the thread's memory. */
   readonly isInMemoryToo: boolean;
   /**
    * Why the file could not be written; null if it was written, or if writing it was put off. A failure is no error,
@@ -27,7 +27,7 @@ export type SortedRun = {
 
 export type RunDirectory = {
   readonly directory: string;
-  /** Why the directory cannot be written. This is an error only if a run must be written. */
+  /** Why the directory cannot be written. This is an error only if a sorted run must be written. */
   readonly problem?: { readonly message: string; readonly hint: string } | null;
 };
 
@@ -93,7 +93,7 @@ export function* writeWords(
 
 const wordsPerSlice = scaled(1 << 15, 2);
 
-/** Removes a run whose words were added to another one, if it still exists. */
+/** Removes a sorted run whose words were added to another one, if it still exists. */
 export function removeSortedRun(path: string): void {
   rmSync(path, { force: true });
 }

@@ -95,8 +95,8 @@ export class SpillingCounter {
 
   /**
    * Must be called after the last word. The words in memory end up in `words`. From there they move to a sorted run in
-   * two cases: a run of this thread or of `otherRuns` may have words of several inputs; or another thread needs this
-   * memory, and sorted runs may be written.
+   * two cases: a sorted run of this thread or of `otherRuns` may have words of several inputs; or another thread needs
+   * this memory, and sorted runs may be written.
    *
    * @param otherRuns the sorted runs of other threads
    * @param leavesMemory whether another thread needs this memory

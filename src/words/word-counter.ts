@@ -46,7 +46,7 @@ export type PackedTables = {
   readonly records: Place;
   /** The number of distinct words of each kind. */
   readonly keyCounts: readonly [short: number, middle: number, long: number];
-  /** The size in bytes of the slots of all kinds and of the records. */
+  /** The size in bytes of the slots of all kinds and of `records`. */
   readonly tableBytes: number;
   /** An upper bound of the memory for a `WordTable` with these words, and for sorting it. */
   readonly wordTableBytes: number;
@@ -121,7 +121,7 @@ export class WordCounter {
     return this.ownKernel?.exports.distinctWordCount() ?? 0;
   }
 
-  /** The size in bytes of the tables and their records. */
+  /** The size in bytes of the slots of all kinds and of the records. */
   get memoryBytes(): number {
     return this.ownKernel === undefined
       ? 0
