@@ -527,8 +527,8 @@ function edgeOf(start: usize, length: u32): u32 {
 /**
  * Writes the edges of the token of each id; 0 if merging cannot make the id. Returns false if the bytes of a text do
  * not determine which ids are adjacent. There are three such cases: bytes share an id (but if merging begins with
- * characters, they may share the unknown token's); merging begins with bytes, and some byte has no id; or unknown
- * tokens are fused.
+ * characters, they may share the id of the unknown token); merging begins with bytes, and some byte has no id; or
+ * unknown tokens are fused.
  */
 function findEdges(model: EncodingModel, firsts: usize, lasts: usize): bool {
   memory.fill(firsts, 0, <usize>4 * model.idLimit);

@@ -10,7 +10,7 @@ import { keepGivenPair } from "./rebuild-index";
  * an engine. Every engine has all tokens, and the cells (word-layout.ts) and lists (occurrences.ts) of its own words.
  * Only the first engine has the queue (pair-queue.ts) and keeps the total counts of pairs up to date, so it chooses the
  * pair to merge. The others get copies of these counts when the index is rebuilt, and before their lists are compacted.
- * All engines walk over their own lists of that pair, and then receive the total weights of its neighbours in all
+ * All engines walk over their own lists of the chosen pair, and then receive the total weights of its neighbours in all
  * memories.
  *
  *   REGION    ELEMENT       ELEMENTS    MEANING

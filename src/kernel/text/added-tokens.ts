@@ -44,7 +44,7 @@ import {
  *
  * Why no token is emitted too early: more text can only replace a match by a longer one at the same position. So all
  * tokens that begin before `sureEnd` are final if n - 1 bytes follow `sureEnd`, where n is the size of the longest
- * token, and four more if some token depends on the text next to it.
+ * token. If some token depends on the text next to it, four more bytes must follow.
  *
  * Why the work is linear: unless a segment or the text ends, a search waits for at least as many new bytes as the
  * longest token has. So usually at most two searches cover a byte. Each of them reads it at most twice

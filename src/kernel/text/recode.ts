@@ -2,11 +2,11 @@ import { fixedEnd, reserveTo } from "../regions";
 import { tokenSize } from "./decode";
 
 /**
- * Recoding: where ids differ from the canonical ids, which result if the given ids are decoded and the text is encoded
- * again. The result is a list of pairs of spans, one of the given ids and one of the canonical ids. If both lists of
- * ids spell the same text, the two spans of a pair have the same bytes, except perhaps those of the last pair. If they
- * do not, for example because encoding normalizes the text, there is one pair: everything between the common start and
- * the common end of the lists. Each id must have a token.
+ * Recoding finds where given ids differ from the *canonical* ids: those that result if the given ids are decoded and
+ * the text is encoded again. The result is a list of pairs of spans, one of the given ids and one of the canonical ids.
+ * If both lists of ids spell the same text, the two spans of a pair have the same bytes, except perhaps those of the
+ * last pair. If they spell different texts, for example because encoding normalizes the text, there is one pair:
+ * everything between the common start and the common end of the lists. Each id must have a token.
  *
  * These arrays follow the tables of decode.ts:
  *
