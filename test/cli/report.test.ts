@@ -157,7 +157,7 @@ test("train --report contains the record, the curve and the counts of the traini
   for (const name of ["corpus", "pattern", "pretokens", "absorbed", "time", "memory", "written"])
     expect(names).toContain(name);
   expect(readdirSync(join(directory, "trained")).sort()).toEqual([...record.files].sort());
-  // For this larger vocabulary, the headline also judges the size.
+  // For this larger vocabulary, the headline judges whether the size fits the training text.
   const words = Array.from({ length: 900 }, (_, i) => `w${(i * 7919) % 10_007} `.repeat(1 + (i % 5))).join(
     "",
   );

@@ -57,8 +57,8 @@ const environments: [name: string, modules: string[]][] = isCore
 for (const [environment, wanted] of environments) {
   const listed = await saidBy(environment, "-W", "ignore", "-c", list, ...wanted);
   if (listed.status !== 0) throw new Error(listed.text);
-  // Each class has a process of its own, but a single test has not, because importing the compared packages takes
-  // longer than most tests.
+  // Each class has a process of its own. A single test has none, because importing the compared packages takes longer
+  // than most tests.
   for (const name of new Set(listed.text.split("\n").filter((line) => line.startsWith("test_")))) {
     test.concurrent(name, async () => {
       const { status, text } = await saidBy(

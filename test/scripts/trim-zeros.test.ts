@@ -91,8 +91,8 @@ test("other files are left unchanged", () => {
   const others = [
     Buffer.from("#!/bin/sh\n"),
     makeElf((view) => view.setUint8(4, 1)),
-    // An executable without notes, one with a byte in .bss that is not zero, and one with a segment that is not
-    // completely in the file.
+    // Three executables: one without notes, one with a byte in .bss that is not zero, and one with a segment that is
+    // not completely in the file.
     makeElf((view) => view.setUint32(64 + 112, 6, true)),
     makeElf((view) => view.setUint8(data + 0x80 + 5, 1)),
     makeElf((view) => view.setBigUint64(64 + 56 + 40, 1n << 20n, true)),

@@ -28,8 +28,8 @@ import { copyDirectory, trainOptions, type World } from "./world.ts";
 let jobMs = 300;
 
 /**
- * Waits for a random time. In three of five trials, this time begins at the start of the run, otherwise when the run
- * creates its first hidden file or directory that is no lock.
+ * Waits for a random time: in three of five trials from the start of the run, in the others from the moment at which
+ * the run creates its first hidden file or directory that is no lock.
  */
 async function waitForInstant(world: World, random: Random, hasEnded: () => boolean): Promise<void> {
   if (random.below(5) < 3) return void (await Bun.sleep(random.unit() * jobMs * 1.2));
@@ -254,10 +254,7 @@ async function damagedCache(world: World, random: Random): Promise<Outcome> {
   return met;
 }
 
-/**
- * Flips a bit of a counts file, and checks that a run refuses the file, or gives the right result because the bit does
- * not matter.
- */
+/** Flips a bit of a counts file. A run must refuse the file, or give the right result if the bit does not matter. */
 async function damagedCounts(world: World, random: Random): Promise<Outcome> {
   const pristine = join(world.root, "pristine.counts");
   world.layOutOld();
@@ -277,8 +274,7 @@ async function damagedCounts(world: World, random: Random): Promise<Outcome> {
 }
 
 /**
- * Truncates a compressed file or a Parquet file, and checks that reading it is an error, unless what is left is a
- * complete file.
+ * Truncates a compressed file or a Parquet file. Reading it must be an error, unless what is left is a complete file.
  */
 async function cutShort(world: World, random: Random): Promise<Outcome> {
   world.layOutOld();

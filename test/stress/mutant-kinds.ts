@@ -30,8 +30,8 @@ const memoryBytesMax = 500_000_000;
 async function mustBeReadOrRefused(args: readonly string[], world: World): Promise<Outcome> {
   const { child, ended } = start(args, { ...world.options, hangMs });
   const { code, ...end } = await ended;
-  // If a mutant lacks a setting, `bpe` may ask for it on the command line with exit code 2, which is as good as a
-  // refusal (1).
+  // If a mutant lacks a setting, `bpe` may ask for it on the command line with exit code 2. That is as good as a
+  // refusal, whose exit code is 1.
   mustEndWell({ ...end, code: code === 2 ? 1 : code });
   must(!/undefined|NaN [kMG]?B|\[object/.test(end.stderr), () => `an odd message: ${end.stderr}`);
   const peakBytes = child.resourceUsage()?.maxRSS ?? 0;

@@ -231,15 +231,15 @@ test("with added tokens of every kind, prefix spaces and normal forms, a part ha
           ...{ about, cut, count: true, isPlace: true },
         });
         if (ids.length <= n) expect(part).toBe(text);
-        // A cut must not change the normal form, unless the part is within one character and its marks, or the text has
-        // added tokens.
+        // A cut must not change the normal form. This is not checked if the part is within one character and its marks,
+        // or if the text has added tokens.
         const [from, to] = keep === "start" ? [0, cut] : [cut, text.length];
         const isPartOfOne = !places.some((at) => at > from && at < to && opens(text, at));
         const holdsAdded = addedTokens.some(({ content }) => text.includes(content));
         const isKept = isPartOfOne || holdsAdded || keepsForm(text, cut, normalization);
         expect({ about, cut, isKept }).toEqual({ about, cut, isKept: true });
-        // Looks for cuts that give a longer part with at most `n` ids, which are the first (or the last) ids of the
-        // text.
+        // Looks for cuts that give a longer part with at most `n` ids. These ids must be the first (or the last) ids of
+        // the text.
         const [inside, partOf] =
           keep === "start"
             ? [(at: number) => at > cut, (at: number) => text.slice(0, at)]

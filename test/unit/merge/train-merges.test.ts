@@ -304,7 +304,7 @@ describe("slices", () => {
       { ...defaultTuning, sliceWork: 50 },
     );
     const phases = Array.from(training, ({ phase }) => phase);
-    // All pairs have the highest count, so they are sorted by the tie rule before the first merge, in steps of the
+    // All pairs have the highest count. So before the first merge, they are sorted by the tie rule, in steps of the
     // phase "merge".
     expect(phases.filter((phase) => phase === "merge").length).toBeGreaterThanOrEqual(10_000 / 50);
   });
