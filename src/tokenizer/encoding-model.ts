@@ -11,8 +11,8 @@ import { assert, type kernels } from "#runtime";
  *   right       Int32Array   mergeCount   right id of the merge of each rank
  *   merged      Int32Array   mergeCount   id that the merge of rank r produces
  *
- * Ids are those of the vocabulary. Merges are applied in the order of ranks, except for ties (`firstTied`). Each is
- * applied from left to right. If a pair is listed twice, the later rank wins, as in HF.
+ * Ids are those of the vocabulary. Merges are applied in the order of ranks, unless some share a priority
+ * (`firstTied`). Each is applied from left to right. If a pair is listed twice, the later rank wins, as in HF.
  */
 export type EncodingModel = {
   readonly byteIds: Int32Array;
@@ -132,7 +132,7 @@ export function packTokens(idsByText: ReadonlyMap<string, number>): PackedTokens
   };
 }
 
-/** The parts of a kernel's EncodingModel that JavaScript writes. */
+/** The values of a model that JavaScript writes into a kernel's memory (`placeModel`). */
 export type PlacedModel = {
   readonly model: EncodingModel;
   /** Whether every id fits 16 bits. */

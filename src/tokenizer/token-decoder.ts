@@ -16,7 +16,7 @@ type Decoded = { readonly bytes: Uint8Array<ArrayBuffer>; readonly unknownIndex:
 
 /**
  * Returns how many bytes decoding removes from the start of a text that begins with this id and these bytes
- * (`leadingSpaces` of the parts).
+ * (`TokenizerParts.leadingSpaces`).
  */
 export function leadingBytes(
   { leadingSpaces: rule, tokens, addedTokens }: TokenizerParts,

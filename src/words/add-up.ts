@@ -4,7 +4,7 @@ import type * as wordTables from "./word-table.ts";
 import type { WordTable } from "./word-table.ts";
 
 /**
- * Adds up the words of `parts` in a table. If some words are in files, `check` receives upper bounds of the totals
+ * Adds up the words of `parts` into a table. If some words are in files, `check` receives upper bounds of the totals
  * before the table is allocated, and may throw.
  */
 export function* addUp(

@@ -98,7 +98,10 @@ type CacheSettings = {
   readonly scratchPath: () => string;
 };
 
-/** How many sums are kept for each set of options and each part of a corpus: the current one and its predecessor. */
+/**
+ * How many sums are kept for each set of options and each part of a corpus (such as a language) that is counted
+ * separately: the current sum and its predecessor.
+ */
 const sumsKept = 2;
 
 type KnownInput = {

@@ -196,7 +196,7 @@ test("scripts of the corpus are judged, if few of its tokens are parts of charac
     return found.find(({ check }) => check === "costly-scripts");
   };
   for (const size of [260, 300]) expect(judged(size)).toBeUndefined();
-  // With 300 tokens, only some Cyrillic letters have a token. The others are encoded in parts.
+  // With 300 tokens, only some Cyrillic letters have a token. Each other letter is encoded as several tokens.
   const few = await tokenizerFiles.load(join(home, "letters300"));
   expect(corpusScripts(few).map(({ name }) => name)).not.toContain("Cyrillic");
   expect(judged(3000)!.evidence).toEqual([

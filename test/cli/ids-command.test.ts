@@ -10,7 +10,7 @@ import { rounds } from "../rounds.ts";
 
 const home = scratch();
 
-/** Returns documents of few distinct ids, with ties, repeats and runs. */
+/** Returns documents of few distinct ids, with pairs of equal counts, and with runs of one id. */
 function makeDocuments(random: Random, alphabet: readonly number[]): number[][] {
   return Array.from({ length: 1 + random(30) }, () => {
     const ids: number[] = [];
