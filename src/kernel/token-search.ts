@@ -4,11 +4,12 @@ import { reserveTable } from "./regions";
  * Finds tokens in a text in one pass: from left to right, the longest at each position, without overlaps.
  *
  * Tokens with the same first byte are found by the longest *prefix* that they share. If each prefix belongs to a single
- * token, and is all of that token, each occurrence of a prefix is a match. Otherwise a block of text from the
- * occurrence on is read backwards by an Aho-Corasick automaton of the reversed tokens. After each byte, the automaton's
- * state identifies the longest token that begins there. A block is not shorter than the longest token, so no byte is
- * read more than twice, whatever the tokens are, unless the limit changes (`findToken`). If the tokens begin with too
- * many different bytes there are no prefixes, and all of the text is read backwards.
+ * token, and is all of that token, each occurrence of a prefix is a match. If some prefix is not all of a single token,
+ * a block of text that begins with an occurrence of a prefix is read backwards, by an Aho-Corasick automaton of the
+ * reversed tokens. After each byte, the automaton's state identifies the longest token that begins there. A block is
+ * not shorter than the longest token, so no byte is read more than twice, whatever the tokens are, unless the limit
+ * changes (`findToken`). If the tokens begin with too many different bytes there are no prefixes, and all of the text
+ * is read backwards.
  *
  * If tokens are equal, the last one counts. Callers describe each token by a *record*:
  *

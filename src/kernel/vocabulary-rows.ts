@@ -39,8 +39,8 @@ const space: u8 = 32;
 const newline: u8 = 10;
 
 /**
- * Fills `tokens` (above): the 256 single bytes, then for each merge the token that it makes of its two halves. Returns
- * the number of kept bytes; up to 7 bytes after them are written, too.
+ * Fills the structure `tokens`: first with the 256 single bytes, then with the token that each merge makes. Returns the
+ * number of kept bytes; up to 7 bytes after them are written, too.
  */
 export function makeTokens(
   mergeCount: u32,

@@ -355,7 +355,8 @@ function cutPretoken(start: u32, end: u32, count: u32): u32 {
       else if (isCut(start, at, end)) cut += 4;
     }
   }
-  // If `finer` is full, at - 1 is the last cut, and the next call continues there. Otherwise the caller sets `pos`.
+  // If `finer` is full, at - 1 is the last cut, and the next call continues there. If `finer` is not full, the caller
+  // sets `pos`.
   pos = at - 1;
   return <u32>((cut - finer) >> 2);
 }

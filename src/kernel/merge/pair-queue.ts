@@ -63,13 +63,13 @@ export function raiseThreshold(topCount: u64, mergeNumber: u32, mergeCountMax: u
 
 /**
  * Sets the threshold in a memory that is not the first. If words are in several memories (memory-exchange.ts), all use
- * the threshold of the first one.
+ * the threshold of the first memory.
  */
 export function adoptThreshold(count: f64): void {
   threshold = <u64>count;
 }
 
-/** Returns the threshold. Other memories adopt that of the first one. */
+/** Returns the threshold. Other memories adopt the threshold of the first memory. */
 export function thresholdNow(): f64 {
   return <f64>threshold;
 }

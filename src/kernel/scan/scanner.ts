@@ -388,7 +388,10 @@ let quadsStart: usize = 0;
 let quadEntriesStart: usize = 0;
 let quadBits: u32 = 0;
 
-/** Sets the tables for four ASCII bytes per step (above). The addresses are 0 if the pattern has no such tables. */
+/**
+ * Sets the tables for four ASCII bytes per step: `pairs`, `quads` and `quadEntries`. The addresses are 0 if the pattern
+ * has no such tables.
+ */
 export function useFourByteTables(pairs: usize, quads: usize, quadEntries: usize, bits: u32): void {
   pairsStart = pairs;
   quadsStart = quads;

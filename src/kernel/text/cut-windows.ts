@@ -27,10 +27,10 @@ import {
 /**
  * The preparation of a part of a text for the search for safe cuts (safe-cuts.ts).
  *
- * A *window* is a part of a text, normalized without knowledge of the text around it. *Holes* are ranges of it whose
- * content in the whole normalized text is uncertain. The search makes no cut in a hole or at its edges, and after a
- * hole considers every state of the automaton possible. It also makes no cut at *barred* positions. *Early* tokens are
- * found in the given text, *late* ones after normalization.
+ * A *window* is a part of a text, normalized without knowledge of the text around it. *Holes* are ranges of the window
+ * whose content in the whole normalized text is uncertain. The search makes no cut in a hole or at its edges, and after
+ * a hole considers every state of the automaton possible. It also makes no cut at *barred* positions. *Early* tokens
+ * are found in the given text, *late* ones after normalization.
  *
  * Why cuts that are found in a window are safe:
  *   - Normalization. Text between holes consists of whole stretches (normalize.ts), each of which has one normal form
@@ -286,8 +286,8 @@ function normalizeGiven(from: i32, to: i32): i32 {
 }
 
 /**
- * Adds anchors for the changed stretches of a piece, and bars the positions inside these. The piece begins at `from` in
- * the given text and at `start` in the window.
+ * Adds anchors for the changed stretches of a piece, and bars the positions inside these stretches. The piece begins at
+ * `from` in the given text and at `start` in the window.
  */
 function barChanges(from: i32, start: i32): bool {
   let change = logAddress();

@@ -193,13 +193,13 @@ function tokenOver(position: u32): u32 {
   return countUpTo(position, starts, idCount + 1, 4) - 1;
 }
 
-/** Returns the last position at or before this one where the text may be cut. */
+/** Returns the last position at or before `position` where the text may be cut. */
 function cutBefore(position: u32): u32 {
   const change = changeAround(position);
   return change === 0 ? characterStart(position) : load<u32>(change);
 }
 
-/** Returns the first position at or after this one where the text may be cut. */
+/** Returns the first position at or after `position` where the text may be cut. */
 function cutAfter(position: u32): u32 {
   const change = changeAround(position);
   return change === 0 ? characterEnd(position) : load<u32>(change, 4);

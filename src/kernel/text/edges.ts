@@ -71,8 +71,8 @@ export function moveEdges(edges: Edges, delta: i32): void {
 }
 
 /**
- * Makes room for another edge: removes the edges before both `first` and `next`, and grows the list if these were at
- * most half of it. Returns false if memory runs out, or the list would exceed 1 GiB.
+ * Makes room for another edge: removes the edges before both `first` and `next`, and grows the list if the removed
+ * edges were at most half of it. Returns false if memory runs out, or the list would exceed 1 GiB.
  */
 function makeRoom(edges: Edges): bool {
   const done = min(edges.first, edges.next);

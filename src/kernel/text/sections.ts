@@ -331,7 +331,9 @@ function moveWaitingEdges(size: i32): bool {
   return true;
 }
 
-/** Ends a section of `late`. The last edge in it decides whether special tokens stay text in the next section. */
+/**
+ * Ends a section of `late`. The last edge in that section decides whether special tokens stay text in the next section.
+ */
 function endEdges(): void {
   const edges = waitingEdges.first < waitingEdges.count ? waitingEdges : late.edges;
   if (edges.first < edges.count) late.keepsSpecial = keepsSpecialAfter(edges, edges.count - 1);
