@@ -159,7 +159,7 @@ test("tokens are found in words as in the text: from the left, the longest first
 });
 
 test("words that only together look like a token contain none, and hide none", () => {
-  // No word has white space before it, as at the start of a document.
+  // Like words at the start of a document, these have no white space before them.
   const entries = Object.entries({ xa: 1, ba: 2, ab: 4, b: 8, a: 16 });
   for (let shift = 0; shift < entries.length; shift++) {
     const table = wordTableOf([...entries.slice(shift), ...entries.slice(0, shift)]);

@@ -215,7 +215,7 @@ test("a task may take long if it is large, contains a large page, or is a part o
   expect(tasks.mayTakeLong({ ...chunk, startByte: 1 }, 50)).toBe(true);
 });
 
-/** A quarter of the ids that may be in transit. */
+/** A quarter of the largest number of ids that a thread may have sent before some of them are written. */
 const idsAtATime = 2 ** 20;
 
 function fill(out: IdBuffer, id: number): void {

@@ -20,7 +20,7 @@ const sourcesList: readonly (readonly string[])[] = [
   [usualSuperwordPattern],
 ];
 
-/** How many bytes, from the start of a block on, the loops need in order to process the block. */
+/** The number of bytes, from the start of a block on, that the loops need in order to process the block. */
 const lookAhead = 132;
 
 /** Returns a pattern twice: for whole documents, and for documents that end after every line feed. */

@@ -60,7 +60,7 @@ describe("words that do not fit into memory", () => {
   test("are the same words, with any number of workers", async () => {
     for (const workerCount of [1, 2, 7]) {
       const { counter, runs, directory } = await count(workerCount, 0);
-      // With more workers, one that has a single task may keep its words in memory.
+      // With more workers, a worker that has a single task may keep its words in memory.
       if (workerCount === 1) expect(runs.length).toBe(3);
       expect(runs.every((run) => run.inputIndex === null)).toBe(true);
       expect(readdirSync(directory).length).toBe(runs.length);
