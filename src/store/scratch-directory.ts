@@ -17,7 +17,7 @@ type Problem = { readonly message: string; readonly hint: string };
  *   .bpe-XXXXXX/lock     locked by the run (flock) while the run is alive
  *   .bpe-XXXXXX/…        the run's files
  *
- * A later run that can lock this file removes the directory, because the run that made it has ended. Only the lock
+ * A later run that can lock this file takes the run that made it for dead, and removes the directory. Only the lock
  * tells whether a run is alive, because the run may be in another container or on another machine. If the file system
  * has no locks, the files of a dead run stay. If this process cannot lock, its files are in .bpe-unlocked-XXXXXX, which
  * only the run itself removes.

@@ -62,8 +62,8 @@ export type Like = {
   readonly specialTokensFirst?: true;
   readonly model: AskedModelSettings;
   /**
-   * The tokenizer.json without vocabulary, merges and added tokens. For a SentencePiece model, this is made from a
-   * tokenizer.json that gives the same ids. null for a tokenizer in another format, and for one that is given by a
+   * The tokenizer.json without vocabulary, merges and added tokens. For a SentencePiece model, it is that of a
+   * tokenizer.json that would give the same ids. null for a tokenizer in another format, and for one that is given by a
    * name.
    */
   readonly root: json.JsonObject | null;
