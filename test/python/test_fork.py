@@ -300,7 +300,7 @@ class Pickles(Made):
 
 
 class Replaced(Made):
-    """A path may refer to another tokenizer later, whose ids must not be returned as the first one's."""
+    """A path may later have another tokenizer. Its ids must not be returned as those of the first one."""
 
     def test_another_tokenizer_at_the_path_is_refused_wherever_it_would_be_read(self) -> None:
         saved = self.home / "saved"

@@ -22,7 +22,7 @@ from test_bpe import made_texts
 
 LLAMA3 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 QWEN2 = LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}")
-#: Special tokens: some occur in the texts, some are bytes, and some may be spelled by merges.
+#: Special tokens. Some occur in the texts, some have the text of a byte's token, and merges may make some.
 SPECIAL = ["<s>", "</s>", "<pad>", "<unk>", "<mask>", "<|endoftext|>", "<x y>", "  ", "the", "a", "Ġ", "é", "\n\n"]
 ROLES = ["bos_token", "eos_token", "pad_token", "unk_token", "sep_token", "cls_token", "mask_token"]
 

@@ -1,7 +1,7 @@
 import { pick, type Random } from "../random.ts";
 import { randomPattern } from "../unit/pattern/random-patterns.ts";
 
-/** The rules for ties. `extension` only continues a tokenizer. */
+/** The rules for ties. Trainings by the rule `extension` only continue a tokenizer. */
 export const rules = ["cs336", "huggingface", "rustbpe", "extension"] as const;
 export type Rule = (typeof rules)[number];
 
@@ -12,7 +12,7 @@ export type MadeTraining = {
   readonly base: readonly string[] | null;
   /** What is typed after `bpe train`, except output and threads. */
   readonly args: readonly string[];
-  /** Null if a naive trainer does not know all options of the training. */
+  /** The options of the training for a naive trainer. Null if that trainer does not know all of them. */
   readonly plain: PlainTraining | null;
 };
 

@@ -3,7 +3,7 @@ import { tokenizerImage } from "../../../src/tokenizer/image.ts";
 import { partsOfImage } from "../../../src/tokenizer/read-image.ts";
 import type { TokenizerParts } from "../../../src/tokenizer/tokenizer-parts.ts";
 
-/** Returns the parts with a plain table of tokens, with default values filled in. */
+/** Returns the parts with a plain table of tokens, and with the default values of parts that are missing. */
 function spelledOut({ tokens, ...parts }: TokenizerParts) {
   const { idLimit, tokenCount, bytes, starts } = tokens;
   const { rawIds = new Set(), nameCount = tokenCount, areCharacters = false } = tokens;
