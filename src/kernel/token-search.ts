@@ -32,7 +32,7 @@ import { reserveTable } from "./regions";
  *                                           string, or 0
  *   rootChildren    i32    256              the child of state 0 by its label; 0: none
  *   places          i32    blockBytesMax    the positions in the block where tokens begin, from last to first
- *   numbers         u32    blockBytesMax    the number of the longest token at each of these
+ *   numbers         u32    blockBytesMax    the number of the longest token at each of these positions
  *
  * `blockBytesMax` is the size of the largest block: `longestBlockBytes`, or the longest token if that is longer.
  *

@@ -69,7 +69,7 @@ export function endLaidOut(): bool {
  *
  *   ARRAY      TYPE   LENGTH    MEANING
  *   byteOf     i32    idLimit   the byte of each id, or -1; if bytes share an id, the last one
- *   scratch    i32    idLimit   two arrays for various uses
+ *   scratch    i32    idLimit   two arrays of this length, for various uses
  */
 const scratchCount: u32 = 2;
 

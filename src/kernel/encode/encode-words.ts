@@ -274,7 +274,7 @@ function merge(start: usize, length: u32, room: usize): u64 {
  *   ARRAY       TYPE   LENGTH             MEANING
  *   pieceEnds   u32    pieceEndsMax       in bytes from `idsAddress`: the ids of pretoken i begin at pieceEnds[i], and
  *                                         end at pieceEnds[i + 1]
- *   lengths     u32    idLimit            model-layout.ts
+ *   lengths     u32    idLimit            the number of bytes of each id's token (model-layout.ts)
  *   idCounts    f64    idLimit            the occurrences of each id so far
  */
 let pieceEnds: usize = 0;

@@ -47,7 +47,7 @@ export function useLateMerges(model: EncodingModel): bool {
  *
  *   ARRAY     TYPE   LENGTH               MEANING
  *   lineEnds  u16    groupBytesMax        the number of ids before the end of each pretoken but the last
- *   joints    u64    chunkIdsMax/64 + 1   seams.ts
+ *   joints    u64    chunkIdsMax/64 + 1   a bit for each id, set for joints (seams.ts)
  *   kept      u64    chunkIdsMax/64 + 1   a bit for each id that remains
  *   pairs     u32    chunkIdsMax/2 + 2    the indices of segments of two ids
  *   triples   u32    chunkIdsMax/3 + 2    the indices of segments of three ids

@@ -29,7 +29,7 @@ import { hashLong } from "../words/word-slots";
  *   60       adjacency        u8[65536]: at left << 8 | right, the sizes of joins (never-merged.ts) with these bytes at
  *                             their centre: bit l - 1 for l bytes on the left, bit 2 + r for r bytes on the right. 0:
  *                             there is no such join
- *   64       joins            never-merged.ts; 0 if no pretoken may be cut
+ *   64       joins            a Bloom filter (never-merged.ts); 0 if no pretoken may be cut
  *   68       lateRank         merges from this rank on are late (late-merges.ts); `mergeCount` if none is
  *
  * Ids are those of the vocabulary. Merges are made in the order of their ranks, and merges of one rank from left to

@@ -41,8 +41,8 @@ import { giveTieKey, startLongTokens, startTieKeys } from "./tie-rules";
  *   REGION          ELEMENT  ELEMENTS       MEANING
  *   mergeCounts     f64      tokenCapacity  occurrences of each token's pair when it was merged; for a start token, its
  *                                           own occurrences before any merge (word-layout.ts)
- *   replacedCounts  f64      tokenCapacity  how many of these were replaced: one of the two occurrences of "a a" in
- *                                           "aaa"
+ *   replacedCounts  f64      tokenCapacity  how many of these occurrences were replaced: "aaa" has two occurrences of
+ *                                           "a a", but only one is replaced
  */
 
 /** The reasons for a pause of the loop. */

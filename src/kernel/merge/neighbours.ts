@@ -27,7 +27,7 @@ import { stepCount, stepOf } from "./word-layout";
  *                                                    from index `tokenCount`, those of right neighbours
  *   stagedLefts   u16 or u32  cellCount              the left neighbour of each merged occurrence; those of a part
  *                                                    begin at index `start` of the part
- *   stagedRights  u16 or u32  cellCount              its right neighbour
+ *   stagedRights  u16 or u32  cellCount              likewise the right neighbour of each merged occurrence
  *
  * Example: "b c" is merged into Z, and the word "a b c d" has the count 2. The left sum of a has weight 2 and count 1,
  * and so has the right sum of d. So (a, b) and (c, d) lose 2, and (a, Z) and (Z, d) are created with 2.

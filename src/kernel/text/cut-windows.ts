@@ -34,15 +34,15 @@ import {
  *
  * Why cuts that are found in a window are safe:
  *   - Normalization. Text between holes consists of whole stretches (normalize.ts), each of which has one normal form
- *     whatever is around it. A cut is at the start of a stretch, or inside one that is already in normal form; then its
- *     two parts are in normal form as well (UAX #15, section 9: normal forms are closed under substringing). Positions
+ *     whatever is around it. A cut is at the start of a stretch, or inside one that is already in normal form. Parts of
+ *     such a stretch are in normal form, too (UAX #15, section 9: normal forms are closed under substringing). Positions
  *     inside other stretches are barred. An incomplete or a long stretch is a hole, so that a cut depends on few bytes
  *     after it.
  *   - Added tokens. Which added tokens are found depends on text before the window, on segments, and on `single_word`.
- *     But an added token is always an occurrence of its content: early ones in the given text, late ones in normalized
- *     text between holes. So every occurrence is a hole, and so is text at the edges that may belong to an occurrence
- *     that is not entirely inside the window. No cut is next to an occurrence, so tokens have the same neighbours as in
- *     the whole text.
+ *     But an added token is always an occurrence of its content: an early token in the given text, a late token in
+ *     normalized text between holes. So every occurrence is a hole. Text at the edges is a hole, too, if it may belong
+ *     to an occurrence that is not entirely inside the window. No cut is next to an occurrence, so tokens have the same
+ *     neighbours as in the whole text.
  *   - White space that a token strips belongs to the hole of that token. If some token has `lstrip`, long white space
  *     is a hole, because that token may follow the window.
  *   - If the pattern sees an inserted space before a section, the state at the start of the text is unknown. Text after

@@ -34,8 +34,8 @@ import { changeWords, normalizationData } from "./normalization-data";
  *                  - bit 0: NFC leaves the character unchanged; bit 1: the entry is for several characters, and the
  *                    next number says how many; other bits: the number of code points that the character becomes
  *                  - for each code point that it becomes: the difference from the code point at the same place in what
- *                    an earlier character becomes, in zigzag coding. It is the nearest earlier character of the list
- *                    that has a code point at this place; without one, the difference is from 0
+ *                    an earlier character becomes, in zigzag coding. The earlier character is the nearest one in the
+ *                    list that has a code point at this place. Without one, the difference is from 0
  */
 const targetMax: u32 = 32;
 

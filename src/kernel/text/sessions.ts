@@ -32,8 +32,8 @@ import { fixedEnd, reserveTo } from "../regions";
  * The first edit of a text inserts all of it into an empty text.
  *
  *   ARRAY         TYPE     LENGTH            MEANING
- *   checkpoints   u32[2]   checkpointCount   the old ones: position and number of ids, ascending
- *   made          u32[2]   madeCount         the new ones
+ *   checkpoints   u32[2]   checkpointCount   the old checkpoints: position and number of ids, ascending
+ *   made          u32[2]   madeCount         the new checkpoints, likewise
  */
 const editDone: u32 = 0;
 const findsFirst: u32 = 1;

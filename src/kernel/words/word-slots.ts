@@ -288,7 +288,7 @@ function tailBytes(at: usize, length: u32): u64 {
  * Short words, 1 to 7 bytes. A slot:
  *
  *   OFFSET   TYPE   MEANING
- *   0        u64    key (above); 0 in a free slot
+ *   0        u64    key (`shortKey`); 0 in a free slot
  *   8        u64    value: the count
  *
  * " the", counted twice, is [0x6568742000000004, 2].
