@@ -7,8 +7,8 @@ import type { WordCounter } from "./word-counter.ts";
 import type { WordTable } from "./word-table.ts";
 
 /**
- * The first line of word counts as text: `#bpe-counts<TAB>{"version":1,…}`. The line of a word differs from it, because
- * a digit follows its tab. So even the word `#bpe-counts` may come first.
+ * The first line of word counts as text: `#bpe-counts<TAB>{"version":1,…}`. In the line of a word, a digit follows the
+ * tab. So even the line of the word `#bpe-counts` is not taken for a header.
  */
 const mark = "#bpe-counts";
 const version = 1;

@@ -227,7 +227,7 @@ describe("several sizes", () => {
 
   test("each equals a separate run, under every rule and for each kind of file", () => {
     const base = train("sizes-base", "-n", "268", ...special).output;
-    // Adds tokens to the vocabulary that no merge produces. New merges may produce them.
+    // Adds tokens that no merge produces. New merges may produce them.
     const json = JSON.parse(readFileSync(join(base, "tokenizer.json"), "utf8"));
     for (const token of ["id", "wid", "wes", "oth"])
       json.model.vocab[token] ??= Object.keys(json.model.vocab).length;
