@@ -35,7 +35,7 @@ class Starts(unittest.TestCase):
         temporary = tempfile.TemporaryDirectory()
         self.addCleanup(temporary.cleanup)
         self.enterContext(mock.patch.object(tempfile, "tempdir", temporary.name))
-        # With a second thread, a signal may arrive in either.
+        # With a second thread, a signal may arrive in either thread.
         end = threading.Event()
         other = threading.Thread(target=end.wait)
         other.start()
@@ -52,7 +52,7 @@ class Starts(unittest.TestCase):
             os.waitpid(-1, os.WNOHANG)
 
     def interrupted_at(self, n: int, make) -> bool:
-        """Interrupts `make` at the n-th operation at which Python may handle a signal. Returns whether it got that
+        """Interrupts `make` at the n-th operation at which Python may handle a signal. Returns whether `make` got that
         far."""
         done, last = 0, ""
 

@@ -190,10 +190,7 @@ export function writePageBomb(path: string, codec: BombCodec, unit: Uint8Array, 
   return writeColumn(path, { codec, encoding: "PLAIN", rowCount: 1, pages: [{ header, parts }] });
 }
 
-/**
- * Writes a Parquet file of `rowCount` rows. All rows refer to one text in a dictionary, which consists of `unitCount`
- * units.
- */
+/** Writes a Parquet file of `rowCount` rows. All rows refer to one text of `unitCount` units in a dictionary. */
 export function writeDictionaryBomb(
   path: string,
   unit: Uint8Array,

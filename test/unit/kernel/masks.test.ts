@@ -136,7 +136,7 @@ test("masks get through ordinary text, except for its last bytes", () => {
   }
 });
 
-/** Texts whose cuts depend on their neighbours. */
+/** Texts whose cuts depend on the text next to them. */
 const neighbours = [
   ..."'s 'S 't 'T 're 'rE 've 'VE 'm 'M 'll 'lL 'd 'D 'x 'r 'l 'ſ ''s 's's !'s".split(" "),
   ..."1234567890 12٣ ٣4 ٣٤٥ ٣ 𝟎1 𝟎 1²".split(" "),

@@ -82,15 +82,15 @@ function madeWord(length: number): number[] {
 }
 
 /**
- * Returns whether the kernel considers a model monotone: every pair has a higher rank than the merges of its halves.
- * The model's header stores that (src/kernel/encode/model-layout.ts).
+ * Returns whether the kernel considers a model monotone: every pair has a higher rank than the merges that make its
+ * halves. The model's header stores that (src/kernel/encode/model-layout.ts).
  */
 function isMonotone(model: EncodingModel): boolean {
   const { kernel, modelAddress } = new EncodingKernel(model, true);
   return new Uint32Array(kernel.memory.buffer, modelAddress, 15)[14] === 1;
 }
 
-/** Returns a function for each algorithm of merging, which returns the ids of a word. */
+/** For each algorithm of merging, returns a function that returns the ids of a word. */
 function mergersOf(model: EncodingModel): ((word: readonly number[]) => number[])[] {
   // The first algorithm compares all ranks for each merge, and has memory only for at most this many symbols of a word
   // (`scannedBytesMax` of src/kernel/encode/merge-word.ts). With the limit 0, every word is merged by the other
