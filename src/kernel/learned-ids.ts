@@ -9,7 +9,7 @@ import { endsStart, reserveFixed, textStart } from "./regions";
  *   ARRAY     TYPE         LENGTH          MEANING
  *   ids       i32          size            id of the token at i; `noToken` inside a token
  *   more      i32          size + 1        the number of bytes of the token at i, minus 1
- *   before    i32          size + 1        the value of `more` for the token that ends at i, if it is not a special token
+ *   before    i32          size + 1        the value of `more` for the token that ends at i, unless it is special
  *   isStart   u8           size + 1        1 where a pretoken or a special token starts, and at the end of the text: no
  *                                          merge joins tokens across these positions
  *   slots     u32          1 << slotBits   hash table of `pairs`, linear probing: 1 + index of a pair; 0: free

@@ -24,7 +24,8 @@ import { giveCharacterState, mayJoinCharacters } from "./whole-characters";
  *   REGION        ELEMENT  ELEMENTS                MEANING
  *   lefts         u32      tokenCapacity           token id of the left half; none for start tokens
  *   rights        u32      tokenCapacity           token id of the right half
- *   lengths       u32      tokenCapacity           number of cells that the token covers: one for each start token in it
+ *   lengths       u32      tokenCapacity           number of cells that the token covers, one for each of its start
+ *                                                  tokens
  *   sizes         u32      tokenCapacity           number of bytes of the token; the same region as `lengths` unless
  *                                                  some start token has several bytes. If start tokens have no bytes,
  *                                                  each counts as one byte

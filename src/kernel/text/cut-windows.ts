@@ -35,9 +35,9 @@ import {
  * Why cuts that are found in a window are safe:
  *   - Normalization. Text between holes consists of whole stretches (normalize.ts), each of which has one normal form
  *     whatever is around it. A cut is at the start of a stretch, or inside one that is already in normal form. Parts of
- *     such a stretch are in normal form, too (UAX #15, section 9: normal forms are closed under substringing). Positions
- *     inside other stretches are barred. An incomplete or a long stretch is a hole, so that a cut depends on few bytes
- *     after it.
+ *     such a stretch are in normal form, too (UAX #15, section 9: normal forms are closed under substringing).
+ *     Positions inside other stretches are barred. An incomplete or a long stretch is a hole, so that a cut depends on
+ *     few bytes after it.
  *   - Added tokens. Which added tokens are found depends on text before the window, on segments, and on `single_word`.
  *     But an added token is always an occurrence of its content: an early token in the given text, a late token in
  *     normalized text between holes. So every occurrence is a hole. Text at the edges is a hole, too, if it may belong
