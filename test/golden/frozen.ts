@@ -1,5 +1,6 @@
-// The frozen answers of the golden tests. `frozen.txt` has a line for each case: its name, then the checksums of the
-// outputs that are not for people. `frozen/GROUP.txt` has the texts for people, so that a diff shows changed words:
+// The frozen answers of the golden tests: what the program must print and write. `frozen.txt` has a line for each case:
+// its name, then the checksums of the outputs that are not for people. `frozen/GROUP.txt` has the texts for people, so
+// that a diff shows changed words:
 //
 //     == NAME
 //     $ bpe ARGUMENTS

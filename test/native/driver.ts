@@ -41,7 +41,7 @@ export type Question = {
   readonly bytes: Uint8Array;
   readonly specialsAsText?: boolean;
   readonly inCharacters?: boolean;
-  /** For count, the limit; for slices, the minimum size in bytes; for cuts, see driver.c. */
+  /** For the question "count", the limit; for "slices", the minimum size in bytes; for "cuts", see driver.c. */
   readonly number?: number;
 };
 

@@ -22,7 +22,7 @@ export async function materialOf(tokenizer: RealTokenizer) {
     try {
       tokens.push(decoder.decode(loaded.tokenBytes(id)));
     } catch {
-      // The token is a part of a character.
+      // The token is a part of a character, so it is left out.
     }
   }
   return {
