@@ -1,6 +1,6 @@
 /**
- * The library: the same code as the command line, for Bun and Node. In a browser, importing `bpe` loads `browser.ts`
- * instead of this file.
+ * The library: the same code as the command line, for Bun and Node. For browsers, the package `bpe` is made from
+ * `browser.ts` instead of this file.
  *
  * ```ts
  * import { Tokenizer, trainTokenizer } from "bpe";

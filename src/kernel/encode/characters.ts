@@ -7,10 +7,11 @@ import { findPair, mergedBy, noRank } from "./pair-ranks";
  * Merging may begin with a whole character of two or three bytes if its neighbours cannot affect how its bytes merge.
  * Only a merge across an edge of the character could affect that. Such a merge takes either the whole character, or a
  * *fragment*: a token at that edge that has only some of the character's bytes. A merge that takes the whole character
- * comes too late to interfere: its rank is higher than those of the merges that make the character, because every merge
- * ranks after those that make its halves. A merge that takes a fragment interferes only if its rank is lower than that
- * of the merge that joins the fragment with more of the character. For each fragment, `rows` has the lowest rank of the
- * merges that take it across the edge, by the byte on the other side of the edge.
+ * comes too late to interfere: its rank is higher than those of the merges that make the character. (`useCharacters`
+ * requires a model in which every merge ranks after those that make its halves.) A merge that takes a fragment
+ * interferes only if its rank is lower than that of the merge that joins the fragment with more of the character. For
+ * each fragment, `rows` has the lowest rank of the merges that take it across the edge, by the byte on the other side
+ * of the edge.
  *
  * Example: c3 is a fragment of é, which is c3 a9. If the merge of the letter a and c3 has a lower rank than that of c3
  * and a9, é is merged from its bytes after an a.
