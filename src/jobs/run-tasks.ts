@@ -298,7 +298,7 @@ export class TaskQueue {
   private readyBytes = 0;
   private isFilling = false;
   private end: { readonly error?: unknown } | undefined;
-  /** The taker that must get the next task, because it got the chunk before; -1 if any taker may get the task. */
+  /** The taker that must get the next task, because it got the previous chunk; -1 if any taker may get the task. */
   private holder = -1;
 
   /**

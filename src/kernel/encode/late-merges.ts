@@ -300,7 +300,7 @@ function isJoint(index: u32): bool {
   return ((load<u64>(joints + ((<usize>index >> 6) << 3)) >> (index & 63)) & 1) !== 0;
 }
 
-/** Marks `count` ids as kept, at most 33, from the one at `index` on. The first of them has been marked before. */
+/** Marks `count` ids as kept, at most 33, from the one at `index` on. The first of these is marked already. */
 function keepAfter(index: u32, count: u32): void {
   const bits = ((<u64>1) << (count - 1)) - 1;
   const bit = (index + 1) & 63;

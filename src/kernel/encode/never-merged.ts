@@ -13,7 +13,8 @@ import { firstByteOf, lastByteOf, mayTouchWhole, touchesWhole, wholeTokenCount }
  *   - between two bytes that are adjacent in no token (`adjacency` of the model), and
  *   - between two characters whose bytes fit no *join*: the bytes where the halves of a merge meet (see `joins`).
  *
- * Tokens of late merges do not count here: those merges are made later, in the ids of all parts (late-merges.ts).
+ * Only tokens of late merges may cross a cut, because those merges are made later, in the ids of all parts
+ * (late-merges.ts).
  *
  * There is no cut where a *whole token* begins or ends: a token that merging does not produce (whole-tokens.ts).
  *

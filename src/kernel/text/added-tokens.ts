@@ -172,7 +172,7 @@ export function shrink(group: Group): u32 {
 export function makeRoom(group: Group, byteCount: u32): bool {
   const needed = <u64>group.length + byteCount + paddingBytes;
   if (needed <= group.capacity) return true;
-  // Allocates twice the needed size, so that moving takes linear time in all.
+  // Allocates twice the needed size, so that all moves together take linear time.
   const start: usize = needed > 1 << 29 ? 0 : reserveTable((<usize>needed) << 1);
   if (start === 0) return false;
   memory.copy(start, group.start, group.length);

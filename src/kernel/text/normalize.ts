@@ -109,7 +109,7 @@ export function openNormalization(logs: bool): void {
 export function inputAddress(byteCount: u32): usize {
   if (<usize>byteCount > inputStart + inputCapacity - inputEnd) {
     moveInput();
-    // Twice the needed size, so that moving takes linear time in all.
+    // This is twice the needed size, so that all moves together take linear time.
     const wanted = (<u64>(inputEnd - inputStart) + byteCount) << 1;
     if (wanted > inputCapacity && !resize(wanted)) return 0;
   }

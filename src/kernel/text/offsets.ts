@@ -216,7 +216,7 @@ function inText(at: u32): u32 {
 
 /**
  * Converts a span from bytes to characters, and trims spaces. `isFound`: the id is an added token that was found in the
- * text, so its spaces are counted there.
+ * text, so its spaces are counted in the text.
  */
 function countCharacters(span: usize, id: u32, isFound: bool): void {
   const startByte = load<u32>(span);
