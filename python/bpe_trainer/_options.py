@@ -143,15 +143,15 @@ def train(
         ``special_tokens_as_text``. Default: cs336.
     ``min_frequency``: Stop when the most frequent pair occurs fewer times. Default: 1, or 0 with ``compat``
         huggingface.
-    ``max_token_length``: Longest token, in bytes. With ``compat`` huggingface, tokens of three bytes or more
-        must be shorter than N. At least 1.
+    ``max_token_length``: Longest token, in bytes. With ``compat`` huggingface, tokens are shorter than N; two
+        bytes are always allowed. At least 1.
     ``whole_characters``: No token joins a whole character with a part of another. Two tokens are merged only
         if both are whole characters, or if the left one is the beginning of a character and the right one its
         next byte. Bytes that are not UTF-8 are never merged.
     ``seed_tokens``: Texts that the vocabulary must have as tokens. They are ordinary tokens, used only where
         the pattern does not split them. Their merges come first, whatever their counts, and later merges
-        build on them. With ``extend``, they come after the merges of the base, and join its tokens. A text
-        that the pattern splits wherever it occurs is an error.
+        build on them. With ``extend``, their merges come after those of the base, and are made of its tokens.
+        A text that the pattern splits wherever it occurs is an error.
     ``seed_tokens_file``: Seed tokens from a file: one per line, or a JSON list. These tokens come after those
         of ``seed_tokens``. A token with a line end needs a JSON list.
     ``superwords_from``: From a vocabulary of N on, learn tokens that cross spaces. SuperBPE: ordinary

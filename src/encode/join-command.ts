@@ -20,7 +20,7 @@ export async function runJoinIds(invocation: Invocation, output: Output): Promis
     );
   if (isPart(idFiles.format))
     throw usageError(
-      "the joined parts cannot be written as part, the format of parts",
+      'the joined parts cannot be written in the format "part", which is only for files to be joined',
       asked.idsFormat === undefined
         ? phrase`choose a format with ${asOption("ids-format")}, or end the name in .npy, .bin, .parquet or .ds`
         : phrase`choose another format, e.g. ${asOption("ids-format", "npy")}`,

@@ -60,8 +60,8 @@ export type TrainTokenizerOptions = {
    */
   readonly minFrequency?: number | undefined;
   /**
-   * Longest token, in bytes. With `compat` huggingface, tokens of three bytes or more must be shorter than N.
-   * At least 1.
+   * Longest token, in bytes. With `compat` huggingface, tokens are shorter than N; two bytes are always
+   * allowed. At least 1.
    */
   readonly maxTokenLength?: number | undefined;
   /**
@@ -73,8 +73,8 @@ export type TrainTokenizerOptions = {
   /**
    * Texts that the vocabulary must have as tokens. They are ordinary tokens, used only where the pattern does
    * not split them. Their merges come first, whatever their counts, and later merges build on them. With
-   * `extend`, they come after the merges of the base, and join its tokens. A text that the pattern splits
-   * wherever it occurs is an error.
+   * `extend`, their merges come after those of the base, and are made of its tokens. A text that the pattern
+   * splits wherever it occurs is an error.
    */
   readonly seedTokens?: readonly string[] | undefined;
   /**

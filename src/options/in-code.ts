@@ -11,7 +11,7 @@ export const inCode: Readonly<Record<string, Message>> = {
     "Tokens that are never merged. A document ends wherever one occurs. The text of a special token is never counted, and it has an id of its own. Where several match, the longest wins.",
   pattern:
     "How text is split: a name (cl100k, …; bpe help docs/size-and-pattern.md) or a regular expression. No token crosses a split.",
-  "seed-token": phrase`Texts that the vocabulary must have as tokens. They are ordinary tokens, used only where the pattern does not split them. Their merges come first, whatever their counts, and later merges build on them. With ${asOption("extend")}, they come after the merges of the base, and join its tokens. A text that the pattern splits wherever it occurs is an error.`,
+  "seed-token": phrase`Texts that the vocabulary must have as tokens. They are ordinary tokens, used only where the pattern does not split them. Their merges come first, whatever their counts, and later merges build on them. With ${asOption("extend")}, their merges come after those of the base, and are made of its tokens. A text that the pattern splits wherever it occurs is an error.`,
   extend:
     "A tokenizer to add tokens to. Training continues after its merges. Its tokens keep their ids, and new tokens get the ids after them. Without a size and a corpus, only the given special tokens, seed tokens and renames change it. Pattern and formats stay; documents also end at the given special tokens.",
   rename: "New texts for special tokens of the base, keyed by the old texts; their ids stay.",

@@ -143,7 +143,7 @@ export const trainingOptions = optionTables.of({
     topic: "tokens",
     rare: true,
     description: "longest token, in bytes",
-    details: phrase`With ${asOption("compat", "huggingface")}, tokens of three bytes or more must be shorter than N.`,
+    details: phrase`With ${asOption("compat", "huggingface")}, tokens are shorter than N; two bytes are always allowed.`,
   },
   wholeCharacters: {
     name: "whole-characters",
@@ -161,7 +161,7 @@ export const trainingOptions = optionTables.of({
     recorded: { type: "array", items: { type: "string" }, minItems: 1 },
     kind: texts("TEXT"),
     description: "make sure that the vocabulary has this token; repeatable",
-    details: phrase`It is an ordinary token, used only where the pattern does not split it. The merges of seed tokens come first, whatever their counts, and later merges build on them. With ${asOption("extend")}, they come after the merges of the base, and join its tokens. A text that the pattern splits wherever it occurs is an error.`,
+    details: phrase`It is an ordinary token, used only where the pattern does not split it. The merges of seed tokens come first, whatever their counts, and later merges build on them. With ${asOption("extend")}, their merges come after those of the base, and are made of its tokens. A text that the pattern splits wherever it occurs is an error.`,
   },
   seedTokensFile: {
     ...seedTokens,

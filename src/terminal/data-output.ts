@@ -246,7 +246,7 @@ export async function lockOutputs(
   const places = placesToWrite.check(directory, files);
   if (output.waits && places.length === 0) {
     throw usageError(
-      phrase`${asOption("wait")} waits until no other run writes the output, but this run writes no regular file`,
+      phrase`${asOption("wait")} needs an output file that another run may be writing, but this run writes only to stdout, a pipe or a device`,
       phrase`leave out ${asOption("wait")}, or write to a file: ${asOption("output", "FILE")}`,
     );
   }

@@ -280,7 +280,9 @@ function checkSpecials(
     ];
     throw new UserError(
       `"${files[0].path}" cannot be extended with these special tokens: HF tokenizers would read ${wrong}`,
-      { hint: phrase`leave out or change a value of ${messages.joined(given, " or ")}` },
+      {
+        hint: phrase`give the values of ${messages.joined(given, " and ")} one at a time to find the one that causes this, and change it`,
+      },
     );
   }
 }

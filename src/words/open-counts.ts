@@ -56,7 +56,7 @@ function checkStated({ withoutHeader, reordered }: CountsFiles, asked: AskedCoun
     throw new UserError(`${withoutHeader} does not state the options with which its words were counted`, {
       hint: knowsTokens
         ? phrase`give the ${asOption("pattern")} with which they were counted`
-        : phrase`give the ${asOption("special-token")}${knowsPattern ? "" : phrase` and ${asOption("pattern")}`} with which they were counted; if there were no special tokens, put the first line of a file that bpe count writes with the same pattern before these counts`,
+        : phrase`give the ${asOption("special-token")}${knowsPattern ? "" : phrase` and ${asOption("pattern")}`} with which they were counted; if there were no special tokens, copy the first line of another .tsv to the top of this file: one that bpe count wrote with the same pattern and without special tokens`,
     });
   }
   if (reordered !== undefined && !knowsTokens) {

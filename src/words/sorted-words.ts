@@ -291,11 +291,7 @@ export function* wordTableOfSum(
   totals: wordTables.CountsTotals = words.totals,
 ): Generator<undefined, WordTable> {
   if (tableOverflows(totals))
-    throw wordTables.tooManyWordsError(
-      totals.byteCount >= 2 ** 32
-        ? "more than 4 GB of distinct words"
-        : "more than 536 million distinct words",
-    );
+    throw wordTables.tooManyWordsError(totals.byteCount >= 2 ** 32 ? "4 GB" : "536 million");
   const table = wordTables.newTable(totals);
   const { bytes, starts, counts } = table;
   let wordCount = 0;
@@ -304,8 +300,8 @@ export function* wordTableOfSum(
     const { wordLength } = words;
     const from = words.word.bytes;
     if (end + wordLength > totals.byteCount)
-      throw new UserError("the counts files contain more words than their headers say", {
-        hint: "count the corpus again, or copy the files again",
+      throw new UserError("a file of word counts changed while it was read", {
+        hint: "run again",
       });
     for (let i = 0; i < wordLength; i++) bytes[end + i] = from[i]!;
     end += wordLength;
@@ -365,7 +361,7 @@ export class NegativeSumError extends Error {}
 export function addTable(table: WordTable, other: WordTable, times: 1 | -1 = 1): WordTable {
   if (other.wordCount === 0) return table;
   const byteCountMax = table.bytes.length + other.bytes.length;
-  if (byteCountMax >= 2 ** 32) throw wordTables.tooManyWordsError("more than 4 GB of distinct words");
+  if (byteCountMax >= 2 ** 32) throw wordTables.tooManyWordsError("4 GB");
   const sum = wordTables.newTable({ wordCount: table.wordCount + other.wordCount, byteCount: byteCountMax });
   let wordCount = 0;
   let end = 0;

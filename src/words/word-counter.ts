@@ -147,9 +147,12 @@ export class WordCounter {
       const [needed, most] = [byteCount, exports.textCapacity()].map(
         (size) => `${Math.ceil(size / 2 ** 20)} MB`,
       );
-      throw new UserError(`a text needs ${needed} of memory at once; the limit is ${most}`, {
-        hint: phrase`split long texts into smaller ones${messages.orFewerWorkers}`,
-      });
+      throw new UserError(
+        `a text needs ${needed} of memory at once, but one thread can use at most ${most}`,
+        {
+          hint: phrase`split long texts into smaller ones${messages.orFewerWorkers}`,
+        },
+      );
     }
     const address = exports.textAddress() >>> 0;
     this.textBytes = Math.max(this.textBytes, byteCount);
@@ -614,7 +617,7 @@ export function joinTables(tables: readonly WordTable[]): WordTable {
 }
 
 function checkWordBytes(byteCount: number): void {
-  if (byteCount > wordBytesMax) throw wordTables.tooManyWordsError("more than 4 GB of distinct words");
+  if (byteCount > wordBytesMax) throw wordTables.tooManyWordsError("4 GB");
 }
 
 /** The largest start of a word: starts are 32-bit numbers. */

@@ -51,11 +51,14 @@ export const bytesOf = ({ wordCount, byteCount }: Size) => byteCount + 12 * word
 export const memoryOf = ({ bytes, starts, counts }: WordTable) =>
   [bytes, starts, counts].map((array) => array.buffer as ArrayBuffer);
 
-/** Returns the error for more words than a table can hold. */
-export function tooManyWordsError(what: string): UserError {
-  return new UserError(`the corpus has ${what}, the most that can be counted together`, {
-    hint: phrase`${messages.shorterWordsOr}use a part of the corpus or fewer files of word counts`,
-  });
+/** Returns the error for more words than a table can hold, if those of all files are added up. */
+export function tooManyWordsError(limit: "4 GB" | "536 million"): UserError {
+  return new UserError(
+    `the distinct words of all files add up to more than ${limit}, the most that can be counted`,
+    {
+      hint: phrase`${messages.shorterWordsOr}use a part of the corpus or fewer files of word counts`,
+    },
+  );
 }
 
 /**

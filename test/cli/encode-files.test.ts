@@ -39,7 +39,7 @@ test("parts of a plan are joined, and unchanged inputs are not encoded again", (
   const refused = run("ids", "join", "p.json", "--plan", "plan.jsonl", "-o", "j.part");
   expect([refused.code, refused.stderr]).toEqual([
     2,
-    expect.stringContaining("the joined parts cannot be written as part"),
+    expect.stringContaining("the joined parts cannot be written in the format"),
   ]);
   const encoded = ["-o", "o.ds", "--shard-size", "2", "--if-changed"];
   expect(encode(...encoded).stderr).toEndWith("3 documents in 3 files; empty documents are left out\n");

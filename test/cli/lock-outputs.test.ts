@@ -58,7 +58,7 @@ test("--wait without an output, and one output for two things, are refused", () 
   expect(bpe(["count", corpus, "--wait"])).toMatchObject({
     code: 2,
     stderr:
-      "bpe: error: --wait waits until no other run writes the output, but this run writes no regular file\nhint: leave out --wait, or write to a file: --output FILE\n",
+      "bpe: error: --wait needs an output file that another run may be writing, but this run writes only to stdout, a pipe or a device\nhint: leave out --wait, or write to a file: --output FILE\n",
   });
   const twice = bpe(["count", corpus, "-o", output, "--save-counts", output, "--wait"]);
   expect(twice.stderr).toBe(

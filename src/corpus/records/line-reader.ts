@@ -268,7 +268,7 @@ function faultHint(
               phrase`use ${named} to name the field that contains the text ${listed}, or correct this record${ifText(phrase`; to read JSON as plain text, use ${asText}`)}`,
               messages.ifHas(
                 "ranges",
-                phrase`make a plan with a ${named} that names the field with the text ${listed}, or correct this record first`,
+                phrase`make a new plan: either name the field that contains the text with ${named} ${listed}, or correct this record before`,
                 phrase`correct this record: its field "${textField}" must be a string that contains the text ${listed}`,
               ),
             ),
