@@ -1,5 +1,5 @@
 // The signature that macOS requires of an executable: hashes of its pages, without a signer's identity ("ad hoc"). On
-// Apple silicon macOS starts nothing without a valid one.
+// Apple silicon, macOS starts no executable without a valid signature.
 //
 // Bun signs executables for Apple silicon. In those for Intel it leaves the signature of its own executable, which is
 // no longer valid (Bun 1.4.5).
@@ -17,7 +17,7 @@
 //   offset   bytes   meaning
 //   0        4       0xfade0c02
 //   4        4       its size
-//   8        4       version: 0x20400, which ends with the three fields of the executable segment
+//   8        4       version: 0x20400, the first with the fields at 64, 72 and 80
 //   12       4       flags: 2 "ad hoc" and 0x20000 "as a linker signs"
 //   16       4       where the hashes are
 //   20       4       where the identifier is: 88

@@ -61,8 +61,8 @@ const devBytes = 100e3;
 const separator = "<|endoftext|>";
 
 /**
- * The preamble and the articles up to this one determine a language's length relative to English. The later articles
- * are measured.
+ * The preamble and the articles up to this one show how long the texts of a language are relative to English
+ * (`bytesBesideEnglish`). The later articles are a text on which tokenizers are compared (`declarationFile`).
  */
 const sizedArticleLast = 10;
 

@@ -1,5 +1,6 @@
 /**
- * A time on the ladder.
+ * The time that an algorithm of the ladder (run.ts) takes to learn `mergeCount` merges from `wordCount` distinct words.
+ * `kind` says how the time is known:
  *
  *   measured    the run made this number of merges
  *   estimated   the run was stopped earlier; the time assumes that it had continued at the same pace

@@ -67,8 +67,8 @@ class Image:
         return bool(self._flags[0] & (_LEAVES_OUT_SPACE | _LEAVES_OUT_SPACES))
 
     def leading_bytes(self, first_id: int, data: bytes) -> int:
-        """Returns how many bytes decoding removes from the start of `data`. These are the bytes of a list of ids, the first of
-        which is `first_id`. Call it only if `leaves_out_spaces`."""
+        """Returns how many bytes decoding removes from the start of `data`, the joined bytes of a list of ids that begins
+        with `first_id`. Call it only if `leaves_out_spaces`."""
         if self._flags[0] & _LEAVES_OUT_SPACE:
             return int(data[:1] == b" ")
         if self.vocabulary.is_added(first_id):

@@ -76,8 +76,8 @@ function decompressHead(fd: number, path: string, compression: Codec, bytesMax: 
       tooFewBytes = triedBytes;
     }
     // One more byte completes at most one block of zstd, which decompresses to at most 128 KB; a byte of gzip
-    // decompresses to about 1 KB at most. So some length between `tooFewBytes` and `tooManyBytes` gives enough bytes
-    // and not too many.
+    // decompresses to about 1 KB at most. Both are less than `decompressedBytesMax - bytesMax`. So some length between
+    // `tooFewBytes` and `tooManyBytes` gives enough bytes and not too many.
     triedBytes = Number.isFinite(tooManyBytes) ? (tooFewBytes + tooManyBytes) >> 1 : 4 * triedBytes;
   }
 }
@@ -122,8 +122,8 @@ export type InputOptions = {
 export type Reading = { readonly format: InputFormat; readonly textField?: string | undefined };
 
 /**
- * Inspects the file or stream at a path. Throws a UserError if it cannot be read, or is a file that is neither text nor
- * Parquet.
+ * Inspects the file or stream at a path. Throws a UserError in all cases in which `inspectContent` throws one or
+ * returns a description of the file.
  */
 export function inspectInput(path: string, options: InputOptions = {}): Input {
   const found = inspectContent(path, options);
@@ -132,8 +132,11 @@ export function inspectInput(path: string, options: InputOptions = {}): Input {
 }
 
 /**
- * Inspects the file or stream at a path. If a file cannot be read with these options, for example because it is neither
- * text nor Parquet, returns a description of the file. The content of a stream is checked only when it is read.
+ * Inspects the file or stream at a path. If the content of a file is neither text nor Parquet, or is Parquet although
+ * the options name another format, returns a description of the file.
+ *
+ * Throws a UserError for a directory, a socket, a path that cannot be read, a file that cannot be decompressed, and
+ * Parquet that was compressed as a whole. The content of a stream is checked only when it is read.
  */
 export function inspectContent(path: string, options: InputOptions): Input | NotText {
   if (path === "-") return streamAt(path, options);

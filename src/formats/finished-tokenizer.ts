@@ -3,8 +3,8 @@ import type { Normalization } from "#text";
 import type { encodingModels, modelSettings, Vocabulary } from "#tokenizer";
 
 /**
- * A tokenizer in the form from which every format is written: the vocabulary, how text is normalized and cut, and the
- * settings for a model.
+ * A tokenizer in the form from which every format is written: the vocabulary, how text is normalized and cut, and how a
+ * language model uses the tokenizer (such as the roles of special tokens, and the chat template).
  */
 export type FinishedTokenizer = {
   readonly vocabulary: Vocabulary;

@@ -10,8 +10,8 @@ export type Fact = readonly [name: string, value: string];
 export type EvalData = {
   readonly view: "eval";
   /**
-   * The output of `bpe eval --json`. Of the costliest words, and of the tokens of each, it has only those that the page
-   * shows.
+   * The output of `bpe eval --json`, shortened: it has only the costliest words that the page shows, and for each of
+   * these words only the tokens that the page shows.
    */
   readonly evaluation: evaluations.FullEvaluation;
   /** Where the data comes from. */
@@ -60,7 +60,10 @@ export type Phrase = string | { readonly text: string; readonly colour: number }
 
 export type PageText = {
   readonly title: string;
-  /** The command and date: "bpe eval · 27 November 2026". */
+  /**
+   * The command, the tokenizer in pages of `train` and `inspect`, and the date: "bpe inspect · tokenizer gpt2 · 27
+   * November 2026".
+   */
   readonly origin: string;
   readonly finding: readonly Phrase[];
   readonly more: readonly Phrase[];

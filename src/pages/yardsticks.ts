@@ -1,5 +1,6 @@
 /**
- * Sentences about usual values, measured with the published tokenizers below on 1 MB each of books, web pages and code.
+ * What pages say about usual values. These were measured with the published tokenizers that `largestShares` lists, on 1
+ * MB each of books, web pages and code.
  */
 export const usual = {
   published: "Published tokenizers average 3.6 to 4.5 bytes per token in English, 3.3 to 4.1 in code.",
@@ -18,8 +19,8 @@ const measuredSizes = [1_000, 4_000, 16_000, 32_000, 64_000, 128_000];
  * Command R+, Gemma 3, Yi and Claude, each at the nearest size.
  */
 const largestShares: Record<KindOfTokens, readonly number[]> = {
-  // How often the tokens of published tokenizers occurred in their training is unknown, so the share at 128,000 is that
-  // at 64,000.
+  // How often the tokens of published tokenizers occurred in their training is unknown, and the largest of the 40
+  // trainings had 64,000 tokens. So the share at 128,000 is that at 64,000.
   neverUsed: [0.3, 1.7, 5.7, 14, 23, 23],
   intermediate: [15, 20, 18, 21, 23, 23],
   runs: [0.7, 0.6, 0.6, 0.5, 1, 0.6],

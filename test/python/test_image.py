@@ -194,7 +194,8 @@ class Forged(unittest.TestCase):
         self.loads(0)
 
     def test_a_replaced_file_is_noticed(self) -> None:
-        # tokenizer.json determines this tokenizer, so these other files need not exist.
+        # tokenizer.json alone determines this tokenizer, so it loads whatever is in place of these other files. A pipe,
+        # device or directory counts as no file: if there was none before either, the image is still used.
         for name in ("vocab.json", "tekken.json", "chat_template.json"):
             path = self.home / name
             kept = path.read_bytes() if path.exists() else None

@@ -46,7 +46,7 @@ function randomUnit(seed: number, hasSpaces: boolean): Uint8Array {
 const units = (count: number, hasSpaces: boolean) =>
   Array.from({ length: count }, (_, seed) => randomUnit(seed, hasSpaces));
 
-/** Each input has a size, in proportion to the limit, at which some command once exceeded a limit of 400 MB. */
+/** The sizes are in proportion to the limit. At a limit of 400 MB, each input once made some command exceed it. */
 export const hostileInputs: readonly HostileInput[] = [
   {
     name: "decomposing.txt",

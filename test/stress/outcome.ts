@@ -1,6 +1,6 @@
 /**
- * The outcome of one fault: nothing was lost ("met"), the fault came too late, it could not be injected here, or
- * something was lost.
+ * The outcome of one fault: the run met it, and nothing was lost; it came too late to affect the run; it could not be
+ * injected here ("skipped"); or something was lost.
  */
 export type Outcome =
   | { readonly kind: "met" }

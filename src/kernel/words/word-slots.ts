@@ -21,7 +21,8 @@ import {
  * back.
  *
  * A *slice* is a range of hashes, so in any table it is a run of slots. Each thread can add up one slice of all tables
- * (`setSlice`). In the table of a slice, the position of a hash in the slice takes the place of the hash.
+ * (`setSlice`). A table that has only the keys of one slice spreads them over all of its slots: a key's home slot then
+ * depends on the position of its hash within the slice (`homeSlot`).
  *
  * The head of a table; `LongTable` (below) has more fields, and 32 bytes:
  *
@@ -30,7 +31,7 @@ import {
  *   4        slotBytes     size of a slot
  *   8        slotBits      the table has 2^slotBits slots
  *   12       slotBitsMax   the maximum for its region
- *   16       usedCount     slots that are not free
+ *   16       usedCount     slots that are not free; in a LongTable, records, even if without a slot (`addRecordHead`)
  */
 @unmanaged
 export class SlotTable {
@@ -78,7 +79,10 @@ export function homeShift(table: SlotTable): u64 {
 let slice: u64 = 0;
 let sliceCount: u64 = 1;
 
-/** Restricts new tables to the keys of one of `count` equal slices of the hashes. */
+/**
+ * Chooses the slice that this instance adds up: number `index` of `count` equal slices. Must be called before
+ * `beginTables`, because home slots depend on it. `countPretokens` works only with a single slice.
+ */
 export function setSlice(index: u32, count: u32): void {
   slice = index;
   sliceCount = count;
@@ -293,8 +297,8 @@ function tailBytes(at: usize, length: u32): u64 {
  *
  * " the", counted twice, is [0x6568742000000004, 2].
  *
- * The *sentinel* is a key that no word has. Every longer pretoken increments the sentinel's count, so that the loop
- * needs no branch for longer pretokens. The sentinel's slot is always in use.
+ * The *sentinel* is a key that no short word has. Every longer pretoken increments the sentinel's count, so that the
+ * loop needs no branch for longer pretokens. The sentinel's slot is always in use.
  */
 export const sentinelKey: u64 = 8;
 
@@ -594,8 +598,8 @@ export function recordWord(record: usize): usize {
 }
 
 /**
- * Counts the `longCount` pretokens in `long`; the table must have free slots for them. Returns false if a record does
- * not fit.
+ * Counts the `longCount` pretokens whose indices are at `longStart` (regions.ts). The table must have free slots for
+ * them. Returns false if a record does not fit.
  */
 export function countLongWords(long: LongTable, longCount: u32): bool {
   hashLongWords(long, longCount);
@@ -609,7 +613,10 @@ export function countLongWords(long: LongTable, longCount: u32): bool {
   return true;
 }
 
-/** Writes the hashes of the pretokens in `long`, and prefetches their home slots, so that the cache misses overlap. */
+/**
+ * Writes the hashes of the pretokens whose indices are at `longStart`, and prefetches their home slots, so that the
+ * cache misses overlap.
+ */
 function hashLongWords(long: LongTable, longCount: u32): void {
   let sum: u64 = 0;
   for (let i: u32 = 0; i < longCount; i++) {
@@ -725,7 +732,7 @@ function writeRecordHead(record: usize, length: u32, hash: u32, value: u64): voi
 function appendRecord(long: LongTable, at: usize, length: u32, hash: u32, value: u64): void {
   const record = long.records + ((<usize>long.endUnit) << 3);
   writeRecordHead(record, length, hash, value);
-  // Does not use `memory.copy`, because the word may be in mapped pages of a file (regions.ts).
+  // Does not use `memory.copy`: the word may be in a mapped file, which the kernel reads by its own loads (regions.ts).
   let word = recordWord(record);
   for (const tail = at + (length & ~7); at < tail; at += 8, word += 8) store<u64>(word, load<u64>(at));
   if ((length & 7) !== 0) store<u64>(word, tailBytes(at, length));

@@ -17,8 +17,8 @@ import { mergesOf } from "../tokenizer/made-merges.ts";
 const seed = Number(process.env.TEST_SEED ?? 7);
 
 /**
- * Returns a random vocabulary. `TokenBytes` keeps tokens of up to 64 bytes. So if the vocabulary has many merges, some
- * of its tokens have exactly 64 bytes, and some have more.
+ * Returns a random vocabulary. `TokenBytes` stores the bytes of a token only if there are at most 64. To test both
+ * sides of this limit, a vocabulary with many merges has tokens of exactly 64 bytes, and longer ones.
  */
 function randomVocabulary(seed: number, mergeCount: number, specialTokens: string[]): Vocabulary {
   const random = randomNumbers(seed);
@@ -42,7 +42,7 @@ const spelled = ({ tokenBytes }: Vocabulary, token: number) =>
   Array.from(tokenBytes.copy(token), (byte) => byteCharacters.characters[byte]!).join("");
 const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
 
-/** The naive twins, which use only strings. */
+/** For each function of `kinds`, a naive one that gives the same rows. It uses only strings. */
 const naive = {
   merges: (vocabulary: Vocabulary) =>
     Array.from({ length: vocabulary.mergeCount }, (_, k) => {

@@ -103,7 +103,10 @@ test("after any damage, an image is refused, or gives consistent tables", () => 
   expect(refusedCount).toBeGreaterThan(rounds(120));
 });
 
-/** Replaces the last area of the memory: its address, its size and its fill byte. */
+/**
+ * Returns a copy of the image with another last entry in `areas` (laid-out-model.ts): the address, the size and the
+ * fill byte of an area of the kernel's memory.
+ */
 function withLastArea(...area: readonly [start: number, size: number, fill: number]): Uint8Array {
   const image = whole.slice();
   const view = new DataView(image.buffer);

@@ -151,8 +151,8 @@ describe.each(formats)("records of $name", ({ name, options, made, documentsOf, 
         ]);
       }
     }
-    // The engine limits the size of all memories together, and threads that have ended release their memories only a
-    // moment later. So the test waits until they have.
+    // The JavaScript engine limits the total size of all WebAssembly memories, and threads that have ended release
+    // theirs only a moment later. So the test gives them time to do that.
     await Bun.sleep(300);
     Bun.gc(true);
   });
