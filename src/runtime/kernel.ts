@@ -119,8 +119,8 @@ let openedBytes = 0;
  */
 export function createWithRegions(memory: WebAssembly.Memory): Kernel {
   openedBytes += memory.buffer.byteLength;
-  // The engine limits the sum of all memories, including garbage, and a thread that creates a memory collects only its
-  // own garbage.
+  // The JavaScript engine limits the total size of all WebAssembly memories, including garbage, and a thread that
+  // creates a memory collects only its own garbage.
   if (openedBytes > embedded.totalmem()) {
     host.collectGarbage();
     openedBytes = memory.buffer.byteLength;
@@ -140,8 +140,8 @@ export function wholeMemoryBytes(
   memoryCount = embedded.availableParallelism() + 1,
   machineBytes = embedded.totalmem(),
 ): number {
-  // The engine limits the sum of all memories, written or not, to three times the machine's memory. So each gets its
-  // share of no more than twice the machine's memory.
+  // The JavaScript engine limits the total size of all WebAssembly memories, written or not, to three times the
+  // machine's memory. So each gets its share of no more than twice the machine's memory.
   const mostBytes = Math.min((2 * machineBytes) / memoryCount, largestPageCount * pageBytes);
   let sizeBytes = smallestWholeBytes;
   while (sizeBytes < Math.max(wantedBytes, commonBytes) && 2 * sizeBytes <= mostBytes) sizeBytes *= 2;

@@ -173,7 +173,7 @@ export function slotsBytesWith(kind: u32, keyCount: f64): f64 {
   return <f64>table.slotBytes * <f64>((<u64>1) << slotBitsWith(table, keyCount));
 }
 
-/** Returns the number of used slots. For short words this includes the sentinel (word-slots.ts). */
+/** Returns `usedCount` of a table (word-slots.ts). For short words this includes the sentinel. */
 export function usedSlots(kind: u32): u32 {
   return tableOf(kind).usedCount;
 }
