@@ -228,11 +228,14 @@ export function checkOwnIds(
 }
 
 /** Refuses options for formats that store their pattern and their special tokens. */
-export function refuseOptions(name: string, { pattern, specialTokens = [] }: tokenizers.LoadOptions): void {
+export function refuseOptions(path: string, { pattern, specialTokens = [] }: tokenizers.LoadOptions): void {
   if (pattern === undefined && specialTokens.length === 0) return;
-  const given = pattern === undefined ? "the special tokens" : asOption("pattern");
-  throw new UserError(phrase`${given} cannot be given, because ${name} contains this setting`, {
-    hint: phrase`leave out ${given}: only a vocab.json or a rank file needs this`,
+  const [own, refused, given, them] =
+    pattern === undefined
+      ? ["special tokens", "others", "the special tokens", "them"]
+      : ["pattern", asOption("pattern"), asOption("pattern"), "it"];
+  throw new UserError(phrase`"${path}" has its own ${own}, so ${refused} cannot be given`, {
+    hint: phrase`leave out ${given}; if another tokenizer needs ${them}, give ${them} to bpe convert, and use the converted one`,
     exitCode: exitCode.usage,
   });
 }

@@ -196,7 +196,7 @@ export type Source = TokenizerFile & {
 export async function readSource(file: TokenizerFile, naming: "own" | "usual" = "own"): Promise<Source> {
   const { format, path, paths } = file;
   const { names, load } = format;
-  const missing = paths.find((each) => each !== path && !files.isFile(each));
+  const missing = paths.find((each) => each !== path && files.stat(each) === undefined);
   if (missing !== undefined)
     throw new UserError(`"${missing}": no such file`, { hint: `"${path}" needs this file next to it` });
   const sources = paths.map((path, i) =>

@@ -18,7 +18,7 @@ function read(
   [{ path, bytes }]: SourceFiles,
   options: Parameters<TokenizerFormat["read"]>[1],
 ): TokenizerParts {
-  refuseOptions("tokenizer.model", options);
+  refuseOptions(path, options);
   const file = parseSentencePiece(bytes, path);
   const { pieces, trainer, normalizer } = file;
   checkSettings(file, path);

@@ -26,7 +26,7 @@ import { obstacle as obstacleOfRanks } from "./tiktoken.ts";
  * allows; the last ones are ignored.
  */
 function read([{ path, bytes }]: SourceFiles, options: tokenizers.LoadOptions): TokenizerParts {
-  refuseOptions("tekken.json", options);
+  refuseOptions(path, options);
   const root = json.objectAt(json.parse(utf8.decode(bytes), path), path);
   const config = json.objectAt(root.config, path, "config");
   const size = numberAt(config, "default_vocab_size", { max: tokenTables.idLimitMax, path });

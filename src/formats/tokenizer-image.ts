@@ -6,7 +6,7 @@ import type { TokenizerFormat } from "./output-file.ts";
 /** Reads the image of a tokenizer. Its layout is in src/tokenizer/image.ts. */
 export const image: TokenizerFormat = {
   read: ([{ path, bytes }], options) => {
-    refuseOptions("a tokenizer image", options);
+    refuseOptions(path, options);
     return partsOfImage(bytes, path);
   },
   prune: ([{ path }]) => {

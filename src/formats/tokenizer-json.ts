@@ -839,7 +839,7 @@ function renumberedTokens({ path, bytes }: SourceFile, numbering: changes.Number
 export const huggingface: TokenizerFormat = {
   writing: { files: filesOf, obstacle: ({ characters }) => characters?.jsonObstacle ?? null },
   read([{ bytes, path, scanned }], options) {
-    refuseOptions("tokenizer.json", options);
+    refuseOptions(path, options);
     return tokenizerOfJson(bytes, path, options.asksForBos, scanned);
   },
   scan: ({ bytes }) => scanTokenizerJson(bytes),

@@ -13,10 +13,14 @@ export function copyGivenIds(call: string, ids: unknown): Uint32Array | Uint16Ar
     return ids as Uint32Array | Uint16Array;
   }
   const numbers = Array.isArray(ids) ? Array.from(ids) : undefined;
-  if (numbers?.every((id) => typeof id === "number")) return Float64Array.from(numbers);
+  const wrong = numbers?.findIndex((id) => typeof id !== "number") ?? -1;
+  if (numbers !== undefined && wrong < 0) return Float64Array.from(numbers);
+  const isBigInt = kind?.startsWith("Big") || typeof numbers?.[wrong] === "bigint";
   throw usageError(
-    `${call}: ids ${schema.describeMismatch(ids, "a Uint32Array, a Uint16Array or an array of numbers")}`,
-    kind === "BigInt64Array" ? "convert the ids with Array.from(ids, Number)" : undefined,
+    numbers === undefined
+      ? `${call}: ids ${schema.describeMismatch(ids, "a Uint32Array, a Uint16Array or an array of numbers")}`
+      : `${call}: ids[${wrong}] ${schema.describeMismatch(numbers[wrong], "a number")}`,
+    isBigInt ? "convert the ids with Array.from(ids, Number)" : undefined,
   );
 }
 

@@ -639,6 +639,6 @@ function asJson(json: unknown): string {
   if (typeof json === "object" && json !== null && "model" in json) return JSON.stringify(json);
   throw usageError(
     `from: json ${schema.describeMismatch(json, "the content of a tokenizer.json")}`,
-    "pass its text, its bytes, or what JSON.parse makes of it; for a path or a URL, use Tokenizer.load",
+    "pass its text, its bytes as a Uint8Array, or what JSON.parse makes of it; for a path or a URL, use Tokenizer.load",
   );
 }

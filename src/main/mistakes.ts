@@ -92,7 +92,7 @@ export function idsAsFormat({ name }: CommandSpec, { typed }: Invocation): UserE
 }
 
 export function unknownCommand(typed: string, group?: string): UserError {
-  if (group === undefined && typed.startsWith("-")) return optionBeforeCommand(typed);
+  if (group === undefined && /^-./s.test(typed)) return optionBeforeCommand(typed);
   const names = group === undefined ? firstWords : secondWordsOf(group);
   const begun = names.filter((name) => typed !== "" && name.startsWith(typed));
   const near = begun.length === 1 ? begun[0] : nearest(typed, names);
@@ -120,8 +120,12 @@ function optionBeforeCommand(typed: string): UserError {
   const taker = commands.find(({ options }) =>
     options.some(({ name, short }) => `--${name}` === option || `-${short}` === shown.slice(0, 2)),
   );
-  const near = begun[0] ?? (taker === undefined ? nearest(option, alone) : undefined);
-  if (near !== undefined) return usageError(`unknown option ${shown}`, suggest([near]));
-  const hint = taker === undefined ? "bpe help lists the commands" : `e.g. bpe ${taker.name} ${shown} …`;
-  return usageError(`the command must come before ${shown}`, hint);
+  if (taker !== undefined && begun.length === 0)
+    return usageError(`the command must come before ${shown}`, `e.g. bpe ${taker.name} ${shown} …`);
+  const command = option.slice("--".length);
+  if (firstWords.includes(command))
+    return usageError(`unknown option ${shown}`, `did you mean bpe ${command}?`);
+  const near = begun[0] ?? nearest(option, alone);
+  const hint = near === undefined ? "give a command first; bpe help lists the commands" : suggest([near]);
+  return usageError(`unknown option ${shown}`, hint);
 }

@@ -74,7 +74,8 @@ export class CountsFiles {
 
   /** Throws a UserError with the hint if a file was made with options other than those of this run. */
   check(options: CountsOptions, hint: string): void {
-    for (const made of this.made) countsFormat.checkOptions(made, { name: "this run", options }, hint);
+    for (const made of this.made)
+      countsFormat.checkOptions(made, { name: countsFormat.thisRun, options }, hint);
   }
 
   get nameOfHeader(): string | undefined {

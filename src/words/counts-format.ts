@@ -50,8 +50,10 @@ export type CountsOptions = {
 
 type CountsHeader = CountsOptions & wordTables.CountsTotals;
 
-/** Where words are from: a counts file, or this run. `name` is for messages. */
+/** Where words are from: a counts file, or this run. `name` is for messages; that of a file is in quotes. */
 export type Origin = { readonly name: string; readonly options: CountsOptions };
+
+export const thisRun = "this run";
 
 /**
  * Throws a UserError that names the difference if the options differ. Special tokens may have another order, because it
@@ -69,8 +71,11 @@ export function checkOptions({ name, options: has }: Origin, other: Origin, hint
   differ("the special tokens", tokenSet(has), tokenSet(wanted));
   differ("the normalizer", has.normalization ?? "none", wanted.normalization ?? "none");
   if (has.isLinewise === wanted.isLinewise) return;
-  const how = phrase`line by line (${asOption("compat", "huggingface")}), unlike ${other.name}`;
-  throw new UserError(phrase`${name} was ${has.isLinewise ? "" : "not "}counted ${how}`, { hint });
+  const [linewise, whole] = has.isLinewise ? [name, other.name] : [other.name, name];
+  throw new UserError(
+    phrase`${linewise} ${linewise === thisRun ? "counts" : "was counted"} line by line (as with ${asOption("compat", "huggingface")}), but ${whole} ${whole === thisRun ? "reads whole texts" : "was counted in whole texts"}`,
+    { hint },
+  );
 }
 
 /** Whether the options are equal, comparing special tokens as a set. */

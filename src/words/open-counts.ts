@@ -56,7 +56,7 @@ function checkStated({ withoutHeader, reordered }: CountsFiles, asked: AskedCoun
     throw new UserError(`${withoutHeader} does not state the options with which its words were counted`, {
       hint: knowsTokens
         ? phrase`give the ${asOption("pattern")} with which they were counted`
-        : phrase`give the ${asOption("special-token")}${knowsPattern ? "" : phrase` and ${asOption("pattern")}`} with which they were counted; if there were no special tokens, copy the first line of another .tsv to the top of this file: one that bpe count wrote with the same pattern and without special tokens`,
+        : phrase`give the ${asOption("special-token")}${knowsPattern ? "" : phrase` and ${asOption("pattern")}`} with which they were counted; if there were no special tokens, run bpe count -o other.tsv on any text with the same pattern and no special tokens, and put its first line, which states the options, at the top of this file`,
     });
   }
   if (reordered !== undefined && !knowsTokens) {

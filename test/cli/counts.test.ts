@@ -197,7 +197,7 @@ describe("counts files record the settings that they were made with", () => {
       '"token.tsv" was made with the special tokens ["<|a|>","<|end|>"], but "first.counts" has ["<|end|>"]',
     );
     expect(differ("first.tsv", "lines.tsv")).toBe(
-      '"lines.tsv" was counted line by line (--compat huggingface), unlike "first.tsv"',
+      '"lines.tsv" was counted line by line (as with --compat huggingface), but "first.tsv" was counted in whole texts',
     );
     expect(differ("ab.tsv", "ba.tsv")).toBe(
       '"ba.tsv" has the special tokens in another order than the first file of word counts',

@@ -88,10 +88,7 @@ describe("refusals", () => {
   test("options that the base decides, and invalid sizes", () => {
     for (const [options, message] of [
       [["-n", "+4", "--pad-to", "0"], "--pad-to is 0, but must be at least 1"],
-      [
-        ["-n", "+4", "-p", "cl100k"],
-        "--pattern cannot be given, because tokenizer.json contains this setting",
-      ],
+      [["-n", "+4", "-p", "cl100k"], 'tokenizer.json" has its own pattern, so --pattern cannot be given'],
       [["-n", "270"], "--vocab-size 270 adds nothing to the 270 ids of the base"],
       [["-n", "+0"], "--vocab-size is +0, but must add at least one token"],
       [["-n", "274,+4"], "--vocab-size: 274, or +4, is given twice"],

@@ -53,7 +53,7 @@ test("bpe reads an image like the files, and refuses to change it", () => {
     "it is an image of a tokenizer",
   );
   expect(refused("tokens", "text.txt", "--tokenizer", "read.image", "-p", "gpt2")).toContain(
-    "--pattern cannot be given, because a tokenizer image contains this setting",
+    '"read.image" has its own pattern, so --pattern cannot be given',
   );
   const whole = readFileSync(join(home, "read.image"));
   writeFileSync(join(home, "cut.image"), whole.subarray(0, whole.length - 4));

@@ -179,7 +179,7 @@ describe("bpe tokens", () => {
       [
         ["texts/a.txt", "--special-token", "x"],
         2,
-        "the special tokens cannot be given, because tokenizer.json contains this setting",
+        'tokenizer.json" has its own special tokens, so others cannot be given',
       ],
     ] as const) {
       const found = run([...args]);

@@ -370,7 +370,7 @@ describe("tekken.json", () => {
     const directory = directoryWith("tekken.json", JSON.stringify(tekken()));
     expect((await Tokenizer.load(directory)).specialTokens.get("</s>")).toBe(2);
     await expect(Tokenizer.load(directory, { pattern: "gpt2" })).rejects.toThrow(
-      "pattern cannot be given, because tekken.json contains this setting",
+      /^"\/.*\/tekken.json" has its own pattern, so pattern cannot be given$/,
     );
     copyFileSync(join(made, "tokenizer.json"), join(directory, "tokenizer.json"));
     expect((await Tokenizer.load(directory)).specialTokens.get("</s>")).toBeUndefined();

@@ -56,6 +56,6 @@ test("an id without a token is an error with its position in the stream, and no 
   expect(stream.push(second!)).toBe("é");
   expect(stream.end()).toBe("");
   expect(() => stream.push(-1)).toThrow("at position 0");
-  expect(() => stream.push(["a"] as never)).toThrow("push: ids is");
+  expect(() => stream.push(["a"] as never)).toThrow('push: ids[0] is "a"');
   expect(() => stream.push(undefined as never)).toThrow("push: ids is missing");
 });

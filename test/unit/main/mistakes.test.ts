@@ -71,11 +71,12 @@ describe("where a command is expected", () => {
     --ver | unknown option --ver | did you mean --version?
     -H | unknown option -H | did you mean --help?
     --keep | the command must come before --keep | e.g. bpe train --keep …
-    - | the command must come before - | bpe help lists the commands
+    - | unknown command "-" | bpe help lists the commands
     -n300 | the command must come before -n300 | e.g. bpe train -n300 …
     --vocab-size=300 | the command must come before --vocab-size | e.g. bpe train --vocab-size …
     --range-size | the command must come before --range-size | e.g. bpe plan --range-size …
-    --nonsense-of-mine | the command must come before --nonsense-of-mine | bpe help lists the commands
+    --nonsense-of-mine | unknown option --nonsense-of-mine | give a command first; bpe help lists the commands
+    --train | unknown option --train | did you mean bpe train?
   `);
   for (const [typed, message, hint] of cases) {
     test(`"${typed}"`, () => {

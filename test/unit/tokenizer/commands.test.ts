@@ -129,7 +129,7 @@ describe("encode", () => {
       encode corpus.txt --tokenizer nowhere | 1 | "nowhere": no such file or directory
       encode nowhere.txt --tokenizer tokenizer | 1 | "nowhere.txt": no such file
       encode corpus.txt --tokenizer tokenizer --append-token <x> | 1 | --append-token "<x>" is not a special token of the tokenizer hint: name one of its special tokens: <|endoftext|>
-      encode corpus.txt --tokenizer tokenizer -p gpt2 | 2 | --pattern cannot be given, because tokenizer.json contains this setting
+      encode corpus.txt --tokenizer tokenizer -p gpt2 | 2 | "tokenizer/tokenizer.json" has its own pattern, so --pattern cannot be given
     `);
     for (const [typed, code, message] of cases) {
       const result = bpe(typed!.split(" "), { cwd: home });

@@ -331,8 +331,8 @@ test("differences are named, and a pattern by its names if it has any", () => {
   expect(differenceOf({ specialTokens: [] })).toBe(
     '"some.counts" was made with the special tokens ["<|a|>","<|b|>"], but this run has []',
   );
-  expect(differenceOf({ isLinewise: true })).toContain(
-    "was not counted line by line (--compat huggingface), unlike this run",
+  expect(differenceOf({ isLinewise: true })).toBe(
+    'this run counts line by line (as with --compat huggingface), but "some.counts" was counted in whole texts',
   );
 });
 
@@ -342,6 +342,10 @@ test("files must agree with the first one", () => {
   expect(countsFormat.commonOptions([some, { name: "b", options: { ...stated } }])).toBe(stated);
   const other = { name: "c", options: { ...stated, isLinewise: true } };
   expect(errorOf(() => countsFormat.commonOptions([some, some, other])).message).toStartWith(
-    "c was counted line by line (--compat huggingface), unlike a",
+    "c was counted line by line (as with --compat huggingface), but a was counted in whole texts",
   );
+  const hint = "count again";
+  expect(
+    errorOf(() => countsFormat.checkOptions(other, { ...some, name: countsFormat.thisRun }, hint)).message,
+  ).toBe("c was counted line by line (as with --compat huggingface), but this run reads whole texts");
 });
