@@ -39,9 +39,8 @@ export class CutFinder {
 
   /**
    * Finds a cut in [from, stop) of a text that is known up to `limit`. The cut is the start of a special token that no
-   * earlier special token overlaps. If there is no such token, the cut is the first safe cut before `stop -
-   * characterTailBytes`. Returns undefined if there is no such cut either, or if a special token reaches into [from,
-   * stop).
+   * earlier special token overlaps. If there is no such token, and none reaches into [from, stop), the cut is the first
+   * safe cut before `stop - characterTailBytes`. Otherwise, returns undefined.
    *
    * Before `from`, `contextBytes` bytes must be known, or all bytes since the beginning of the text or since an earlier
    * cut. After `stop`, `contextBytes` bytes must be known, or all bytes up to the end of the text.

@@ -133,10 +133,11 @@ export function inspectInput(path: string, options: InputOptions = {}): Input {
 
 /**
  * Inspects the file or stream at a path. If the content of a file is neither text nor Parquet, or is Parquet although
- * the options name another format, returns a description of the file.
+ * the options name another format, returns a description of the file, unless `options.binary` is set.
  *
- * Throws a UserError for a directory, a socket, a path that cannot be read, a file that cannot be decompressed, and
- * Parquet that was compressed as a whole. The content of a stream is checked only when it is read.
+ * Throws a UserError for a directory, a socket, a path that cannot be read, a file that cannot be decompressed, Parquet
+ * that was compressed as a whole, and a stream that is named as Parquet. The content of a stream is checked only when it
+ * is read.
  */
 export function inspectContent(path: string, options: InputOptions): Input | NotText {
   if (path === "-") return streamAt(path, options);

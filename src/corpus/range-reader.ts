@@ -104,7 +104,7 @@ export class OpenFile {
 
   constructor(private readonly inputs: readonly Input[]) {}
 
-  /** Returns the source for an input. It is valid until the next call with another input. */
+  /** Returns the source for an input. It is valid until the next call with another input, or until `close`. */
   of(inputIndex: number): FileSource {
     if (this.source === undefined || this.inputIndex !== inputIndex) {
       this.close();

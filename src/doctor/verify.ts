@@ -43,8 +43,8 @@ export type VerifyRun = {
 
 /**
  * Repeats a training in memory, and compares the result. With `filesOnly`, or if a source is missing or has changed, or
- * if the training fails, only checks files. Throws if this run lacks memory for the training, or if an entry of
- * `run.moved` is not used.
+ * if the training fails, only checks files. Throws if this run lacks memory for the training, or, without `filesOnly`,
+ * if an entry of `run.moved` is not used.
  */
 export async function verify(recorded: RecordedTraining, run: VerifyRun): Promise<Verification> {
   const startMs = performance.now();

@@ -26,7 +26,7 @@ export function readTexts(values: readonly kinds.Named[]): TypedText[] {
   }));
 }
 
-/** Returns a file's name without the suffixes of format and compression; for standard input, `stdin`. */
+/** Returns a file's name without an ending such as `.txt`, `.jsonl` or `.txt.gz`; for standard input, `stdin`. */
 export function nameOfText(path: string): string {
   if (path === "-") return "stdin";
   const name = basename(path) || basename(dirname(path)) || path;

@@ -164,8 +164,8 @@ function readPair(pair: string, refuse: Refuse, given: Given): void {
 }
 
 /**
- * Fills in defaults. Throws a UserError if `d` or `layers` is missing, if a value is 0 that must not be, or if values
- * contradict each other.
+ * Fills in defaults. Throws a UserError if `d`, `layers`, or a value that another one needs is missing, if a value is 0
+ * that must not be, or if values contradict each other.
  */
 function settle(given: Given, refuse: Refuse): Shape {
   const { d, layers } = given;

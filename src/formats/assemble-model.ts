@@ -16,7 +16,7 @@ import { type ScannedModel, scanTokenizerJson, type TokenIds } from "./scan-toke
 type ModelKind = {
   /** Whether a pretoken that equals a token becomes that token, without merging. */
   readonly ignoresMerges: boolean;
-  /** The token for bytes that the vocabulary lacks; null drops such bytes. */
+  /** The token for bytes that the vocabulary lacks. If it is null or has no id, such bytes are dropped. */
   readonly unknownToken: string | null;
 };
 
@@ -80,8 +80,8 @@ function tokensBeyondMerging(model: EncodingModel, vocab: TokenIds): Map<string,
 }
 
 /**
- * Returns the bytes of each id: those that the characters of a token represent, or the UTF-8 of an added token. An
- * added token that shares its key with an ordinary token gets the bytes of the ordinary one.
+ * Returns the bytes of each id: those that the characters of a token represent, or the UTF-8 of an added token. An id
+ * in `shared` (`findSharedTokens`) gets the bytes of the ordinary token.
  */
 export function assembleTokens(
   vocab: TokenIds,

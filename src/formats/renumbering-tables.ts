@@ -39,7 +39,8 @@ function* idRows(tokens: TokenTable, { newIds }: changes.Numbering): Generator<U
  * Yields a table that maps each token of a new tokenizer to tokens of an old one. The column `old` has the old id of
  * the same token or, if there is none, the old ids of the pieces into which the old tokenizer cuts it.
  *
- * A token's text is encoded like any text, but without a prefix space.
+ * A token that is valid UTF-8 is encoded like any text, but without a prefix space. The bytes of any other are merged as
+ * one word.
  */
 export function* ofPieces(old: TokenizerParts, fresh: TokenizerParts): Generator<Uint8Array> {
   const idOf = idsByToken(old);

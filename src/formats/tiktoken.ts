@@ -327,7 +327,7 @@ function extend(
   return [{ name, chunks: () => [bytes, new TextEncoder().encode(`${lineEnd(bytes)}${lines()}`)] }];
 }
 
-/** Writes the kept tokens in the order of their new ids. The new id of a token is its new rank. */
+/** Writes the kept tokens, except added ones, in the order of their new ids. The new id of a token is its new rank. */
 function prune([{ name }]: SourceFiles, parts: TokenizerParts, { newIds }: changes.Numbering): OutputFile[] {
   const addedIds = new Set(tokenizers.allAddedTokens(parts).map(({ id }) => id));
   function* chunks(): Generator<Uint8Array> {

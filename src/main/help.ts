@@ -71,8 +71,8 @@ function groupHelp(group: string, page: Page): string {
 }
 
 /**
- * Shows the options of a command that are not rare, its details, and as many examples as fit a screen. If not even one
- * example fits, shows the short description instead of the details, and one example.
+ * Shows the options of a command that are not rare, its details (if it has none, its short description), and as many
+ * examples as fit a screen. If not even one fits, shows the short description and one example.
  */
 export function commandHelp(command: CommandSpec, page: Page): string {
   const { description, details, examples } = command;

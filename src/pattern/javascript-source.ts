@@ -138,7 +138,7 @@ const classes: Readonly<Record<string, string>> = {
 
 /**
  * Returns a class of the pattern in JavaScript's notation; undefined if its text has something that `item` does not
- * match, such as a script, `&&` or a class in a class.
+ * match, such as a script, `&&` or a class in a class, or a property that is no general category.
  */
 function classOfText(text: string): string | undefined {
   if (text === "\\W") return `[^${classes["\\w"]}]`;

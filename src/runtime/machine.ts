@@ -16,7 +16,10 @@ export function allowedMemoryBytes(root = "/"): number {
   return Math.min(machineBytes, ...groupsOf(root, "memory").map(groupLimitBytes));
 }
 
-/** Returns the free part of `allowedMemoryBytes`, in bytes. File cache that the system can reclaim counts as free. */
+/**
+ * Returns the free part of `allowedMemoryBytes`, in bytes. On Linux, file cache that the system can reclaim counts as
+ * free.
+ */
 export function freeMemoryBytes(root = "/"): number {
   const machineBytes = numberIn(join(root, "proc/meminfo"), /^MemAvailable:\s+(\d+) kB/m) * 1024;
   const left = groupsOf(root, "memory").map((group) => {

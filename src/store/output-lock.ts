@@ -161,7 +161,8 @@ export function makeParents(place: Place): () => void {
 /**
  * Checks, before hours of work, that an entry can be created in the parent: creates one with the longest name that will
  * be needed, and removes it. Permissions alone do not reveal quotas, read-only mounts and names that are too long. The
- * caller must hold the lock of the place, because otherwise another run would remove the entry as a leftover.
+ * caller must hold the lock of the place, because otherwise a run with the lock could remove the entry as a leftover.
+ * Where files cannot be locked, no run removes leftovers of others.
  */
 function checkParent(place: Place): void {
   const probe = reserve(place, longestKind);

@@ -192,8 +192,8 @@ class StagedDirectory {
   }
 
   /**
-   * Flushes the result to the device, then moves it to its place. The move takes one step, or two if it replaces a
-   * former result and the two paths cannot be exchanged.
+   * Flushes the result to the device, then moves it to its place. The move takes one step. It takes two if it replaces a
+   * former result and the two paths cannot be exchanged, or, on Windows, an empty directory.
    */
   publish({ keepCount, exchangePaths = exchange }: PublishOptions = {}): FormerResults {
     outputLock.tryWrite(this.place.typed, () => this.flushFiles());
@@ -210,8 +210,8 @@ class StagedDirectory {
   }
 
   /**
-   * Removes what was written, and parents that were created for it, if they are empty. Keeps what is at the path. Does
-   * nothing after `publish`.
+   * Removes what was written, and parents that were created for it, if they are empty. Keeps what is at the path, and a
+   * result that `publish` has kept because it could not move it there. Does nothing after a successful `publish`.
    */
   discard(): void {
     this.closeFiles();

@@ -253,8 +253,8 @@ function extendedParts(
 }
 
 /**
- * If special tokens were added or renamed, reads the new `tokenizer.json` as HF would. Throws a UserError if its added
- * tokens, their ids or its post-processor are not the intended ones.
+ * If special tokens were added or renamed, reads the new `tokenizer.json`, if there is one, as HF would. Throws a
+ * UserError if its added tokens, their ids or its post-processor are not the intended ones.
  */
 function checkSpecials(
   { parts, renamed }: Base,

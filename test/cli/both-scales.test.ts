@@ -402,7 +402,8 @@ function trainingOf(random: Random, inputs: readonly string[]): string[] {
 }
 
 /**
- * Returns one of: text of few symbols, whose pairs often tie; a repeated word; words with equal counts; or any text.
+ * Returns one of: text of few symbols, whose pairs often tie; a repeated word; words whose counts are mostly equal; or
+ * any text.
  */
 function trainingText(random: Random): string {
   const kind = random(6);

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
-// Makes the input files of golden cases by changing other files.
+// Makes input files of golden cases: from other files or, with `write`, from a text.
 
 // biome-ignore lint/suspicious/noExplicitAny: any JSON
 type Json = any;

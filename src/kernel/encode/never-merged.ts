@@ -76,7 +76,7 @@ const everywhere: u32 = 2;
 let cutsAscii: bool = false;
 /** Whether there are late merges (late-merges.ts), so that pretokens are lines. */
 let cutsLines: bool = false;
-/** Whether 64 positions are decided at a time (ascii-cuts.ts). */
+/** Whether 64 positions are decided at a time (ascii-cuts.ts), in a module with SIMD. */
 let cutsByMasks: bool = false;
 /** Whether cuts inside a character are forbidden. */
 let keepsCharacters: bool = false;
@@ -92,7 +92,7 @@ export function limitCuts(bytesMin: u32): void {
   cutBytesMin = bytesMin;
 }
 
-/** Lays out the tables; returns false if memory runs out. */
+/** Lays out the tables, unless the model has no `joins`. Returns false if memory runs out. */
 export function useCuts(model: EncodingModel): bool {
   if (model.joins === 0) return true;
   cutsLines = model.lateRank < model.mergeCount;

@@ -243,7 +243,7 @@ export function startLargeMerge(): void {
 
 /**
  * Begins to merge a chosen pair, whatever is on top of the queue. The threshold must be 1, so that a pair without a
- * record has no occurrences. Returns false if the table of pairs is full, or there is no room for another token.
+ * record has no occurrences. Returns false if there is no room for the pair's record, or for another token.
  */
 export function startNamedMerge(left: u32, right: u32): bool {
   if (madeCount === tokenCapacity || !takeNamedPair(left, right)) return false;
@@ -252,8 +252,8 @@ export function startNamedMerge(left: u32, right: u32): bool {
 }
 
 /**
- * Sets `largePair` to the record of a pair, and creates one with an empty list if there is none. Returns false if the
- * table of pairs is full.
+ * Sets `largePair` to the record of a pair, and creates one with an empty list if there is none. Returns false if there
+ * is none and the table of pairs is full.
  */
 function takeNamedPair(left: u32, right: u32): bool {
   largePair = findPair(left, right);
@@ -274,8 +274,8 @@ export function largeRight(): u32 {
 }
 
 /**
- * Begins to merge a pair that the first of several memories has chosen (memory-exchange.ts). Returns false if the table
- * of pairs is full.
+ * Begins to merge a pair that the first of several memories has chosen (memory-exchange.ts). Returns false if there is
+ * no room for the pair's record.
  */
 export function followMerge(left: u32, right: u32): bool {
   if (!takeNamedPair(left, right)) return false;
@@ -323,8 +323,8 @@ export enum Chosen {
 }
 
 /**
- * Merges a pair that one of the engines has chosen, and returns a value of `Chosen`. `work` limits the work, in list
- * entries.
+ * Merges a pair that one of the engines has chosen, and returns a value of `Chosen`. `work` is what is left of the
+ * slice, in list entries; the merge may take more.
  */
 export function mergeChosen(left: u32, right: u32, work: i32): i32 {
   const p = findPair(left, right);

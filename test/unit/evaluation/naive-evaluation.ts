@@ -4,7 +4,7 @@ import type { Tokenizer } from "../../../src/library/tokenizer.ts";
 
 const whitespace = String.raw`[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]`;
 
-/** Returns the words that Python's `str.split()` finds, each with the white-space character before it. */
+/** Returns the words that Python's `str.split()` finds, each with the white-space character before it, if any. */
 export const naiveWords = (text: string) =>
   [...text.matchAll(new RegExp(`(${whitespace}?)((?:(?!${whitespace})[^])+)`, "gu"))].map(
     ([, before, word]) => ({

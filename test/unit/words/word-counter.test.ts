@@ -34,7 +34,10 @@ function expectSame(words: readonly Uint8Array[], note = ""): void {
   expectCounts(countOf(words), naive, note);
 }
 
-/** Returns words over few letters, so that they repeat and are prefixes of one another. */
+/**
+ * Returns words over `letters` different bytes. If these are few, words repeat, and some are prefixes of others. A word
+ * has at most `lengthMax` bytes.
+ */
 function randomWords(seed: number, wordCount: number, letters: number, lengthMax = 40): Uint8Array[] {
   const random = randomNumbers(seed);
   return Array.from({ length: wordCount }, () => {
