@@ -163,7 +163,7 @@ function digestOfSources(): string {
   return hash.digest("hex");
 }
 
-/** Builds dist/bpe, and dist/bpe-warm for tests, unless they are up to date. */
+/** Builds dist/bpe and, except on Windows, dist/bpe-warm for tests, unless they are up to date. */
 async function buildIfChanged(): Promise<void> {
   const stamp = `${import.meta.dir}/dist/bpe.stamp`;
   // Computed before the build, so that files edited meanwhile are built next time.

@@ -90,7 +90,8 @@ BPE_API size_t bpe_session_count(const bpe_session *);
 BPE_API size_t bpe_session_stable(const bpe_session *);
 /* The size of the text in bytes. */
 BPE_API size_t bpe_session_size(const bpe_session *);
-/* Returns the text, without a zero byte at its end. It is valid until the next edit. May be NULL for an empty text. */
+/* Returns the text, without a zero byte at its end. It is valid until the session is edited or closed. May be NULL for
+ * an empty text. */
 BPE_API const char *bpe_session_text(const bpe_session *);
 /* Copies the ids from index `first` on. */
 BPE_API const char *bpe_session_ids(const bpe_session *, size_t first, bpe_ids *ids);

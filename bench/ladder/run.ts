@@ -4,7 +4,7 @@
 //                                            [--output bench/ladder]
 //
 // Words are made from the text. A timed run is stopped after `--bound` seconds, in the final comparison after four
-// times as long. Writes ladder.md and ladder.svg into `--output`, and a record if that is bench/ladder/.
+// times as long. Writes ladder.md and ladder.svg into `--output`. Without that option, writes a record, too.
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -31,7 +31,7 @@ export function makeEnglish(sizeBytes: number, seed: number): Uint8Array {
   return bytes;
 }
 
-/** Makes words, most of them distinct. Each count is `wordCount` divided by a random rank. */
+/** Makes words, most of them distinct. Each count is `wordCount` divided by a random rank, rounded up. */
 export function makeWords(wordCount: number, seed: number): WordTable {
   const random = xorshift(seed);
   const encodedSyllables = syllables.map((syllable) => new TextEncoder().encode(syllable));

@@ -83,8 +83,8 @@ static inline u64 I64_POPCNT(u64 x) {
 #endif`;
 
 /**
- * Adapts the C that wasm2c 1.0.39 writes. Throws if it does not find a place to change, because another version may
- * write other C.
+ * Adapts the C that wasm2c 1.0.39 writes. Throws if it does not find a place to change, except for vectors, which not
+ * all modules use, because another version may write other C.
  */
 function adapted(c: string): string {
   const replaced = (text: string, from: RegExp, to: string) => {

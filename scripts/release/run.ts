@@ -1,6 +1,9 @@
 import { spawnSync } from "node:child_process";
 
-/** Runs a program, and returns its standard output. If it fails, throws an error with all that it printed. */
+/**
+ * Runs a program, and returns its standard output. If it fails, throws an error with all that it printed; if it cannot
+ * be run, one with the reason.
+ */
 export function run(program: string, args: readonly string[], cwd?: string, env = process.env): string {
   const { status, error, stdout, stderr } = spawnSync(program, args, {
     encoding: "utf8",

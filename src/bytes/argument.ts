@@ -32,7 +32,7 @@ export function checkAttached(name: string, array: Uint8Array | Uint16Array | Ui
 
 /**
  * Reads each option once, and returns the options that are not undefined. Throws a UserError if `options` is not a
- * plain object, or if an option is unknown or has a value of the wrong kind.
+ * plain object, or if an option that is not undefined is unknown or has a value of the wrong kind.
  */
 export function checkOptions<Options extends object>(
   call: string,

@@ -67,8 +67,8 @@ async function checkDirectory(directory: string, json: json.JsonObject): Promise
 }
 
 /**
- * Checks that the first tokenizer file has the recorded fingerprint, and that the other files give the same ids for a
- * fixed text, the probe text (docs/probe-1.json).
+ * Checks that the first tokenizer file has the recorded fingerprint, if there is one, and that the other files, if they
+ * can be loaded, give the same ids for parts of a fixed text, the probe text (docs/probe-1.json).
  */
 async function checkLoaded(
   directory: string,

@@ -64,8 +64,9 @@ const hasFile = ({ files }: VerifiedRecord, name: string) =>
   files.some((file) => file === name || file.endsWith(`/${name}`));
 
 /**
- * Returns the value of `--pattern` for a recorded pattern. Returns undefined for a sequence of expressions, or for an
- * expression that would be read as a name: only the file of another tokenizer (`like`, `extend`) can state these.
+ * Returns the value of `--pattern` for a recorded pattern. Returns undefined if the pattern has no name and is a
+ * sequence of expressions, or an expression that would be read as a name: only the file of another tokenizer (`like`,
+ * `extend`) can state these.
  */
 function typedPattern({
   name,

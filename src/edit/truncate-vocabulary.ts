@@ -98,8 +98,9 @@ function placeWholes(
 }
 
 /**
- * Throws a UserError unless `small` has exactly the first merges of `big` and the same added tokens, and cuts text
- * alike. Returns the derivations of `big`.
+ * Throws a UserError unless `small` has exactly the first merges of `big` and the same added tokens, has tokens for the
+ * same bytes, uses tokens for whole pretokens only where `big` does, and cuts text alike. Returns the derivations of
+ * `big`.
  */
 export function checkFirstMerges(
   big: TokenizerParts,

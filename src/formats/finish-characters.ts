@@ -79,7 +79,7 @@ function mergesFor(
   };
 }
 
-/** Returns why a `tokenizer.json` of SentencePiece's pieces would give other ids, or null. */
+/** Returns why SentencePiece's user-defined pieces would make a `tokenizer.json` give other ids, or null. */
 function jsonObstacle({ addsPrefixSpace, addedTokens }: TokenizerParts, { texts, kinds }: SpelledTokens) {
   const given = texts.flatMap((text, id) => (kinds[id] === "user-defined" ? [text!] : []));
   if (addsPrefixSpace && given.length > 0)

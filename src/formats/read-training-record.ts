@@ -38,8 +38,9 @@ const recordFields = schema.object({
 });
 
 /**
- * Reads the record next to a file. Returns null if there is none, if bpe did not write it, or if it does not list the
- * file. Throws a UserError if the record is damaged.
+ * Reads the record next to a file. Returns null if there is none, if it has neither of the fields `files` and `options`
+ * (then bpe did not write it), or if it does not list the file. Throws a UserError for a record that is not JSON, or
+ * whose fields are missing or wrong.
  */
 export function read(path: string): RecordedTraining | null {
   const recordPath = join(dirname(path), recordName);

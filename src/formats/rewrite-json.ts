@@ -129,7 +129,8 @@ export class JsonRewriter {
 
   /**
    * Formats merges in the form and layout of the first merge in the file. If the file has no merges, the new ones are
-   * formatted as HF does: as pairs, indented one level deeper than `before`.
+   * formatted as HF does: as pairs, each on lines that are indented one level deeper than `before`, or on one line if
+   * `before` has no line feed.
    */
   mergeTexts(place: Place, merges: readonly Pair[], before = ""): string[] {
     const { file } = this;

@@ -292,7 +292,7 @@ export type Parity = {
   readonly ratio: readonly number[] | null;
   /**
    * Limits how often a language is chosen: to `alpha` times an equal share of the last `size` choices. A language above
-   * this limit is passed over, unless all languages that have pairs left are above it.
+   * this limit is passed over as long as another one that has pairs left is not above it.
    */
   readonly window: { readonly size: number; readonly alpha: number } | null;
   /** The number of merges that are chosen first, by the counts of all languages together. */

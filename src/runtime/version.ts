@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import * as host from "#host";
 import { version } from "../../package.json";
 
-/** Defined by build.ts; undefined when the sources run directly. */
+/** Defined by builds; undefined when the sources run directly. */
 declare const BPE_COMMIT: string | undefined;
 
 export const build = {

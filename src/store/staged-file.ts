@@ -199,7 +199,7 @@ class StagedFile implements ByteSink {
 /**
  * Finds what is at a path that is to be written (`former`; null if there is nothing), and its place. Links are
  * followed, because the target of a link is written, not the link. Throws a UserError for a directory, for a path that
- * ends with a slash, and for a pipe or a device of an untrusted owner.
+ * ends with a slash, for a link that another user may have made, and for a pipe or a device of an untrusted owner.
  */
 function inspectTarget(path: string): { place: Place; former: Stats | null } {
   const place = placeOf(trustedFiles.followLinks(path));

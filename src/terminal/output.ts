@@ -129,8 +129,8 @@ export class Output {
     this.progress({ stage: "encoding", done, total, unit: "bytes" });
 
   /**
-   * Ends the stage. Its time counts until now if `found` states its result, otherwise until its last report of
-   * progress.
+   * Ends the stage. Its time counts until now if `found` states its result, or if it has reported no progress;
+   * otherwise until its last report.
    */
   endStage(found?: string): void {
     for (const display of this.displays) display.end("took", found);

@@ -89,7 +89,7 @@ export const otherOfEntry = ({ specialTokens, others }: Vocabulary, entry: numbe
 
 /**
  * Assigns ids to all tokens. Throws a UserError if a special token equals a learned token and the trainer's rule does
- * not let them share an id.
+ * not let them share an id. A reserved token that equals a learned token is always an error.
  */
 export function build(options: VocabularyOptions): Vocabulary {
   const { merges, specialTokens: givenTokens, compat, padTo = 1, laterTokens = [] } = options;

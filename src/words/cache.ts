@@ -154,7 +154,7 @@ export class Cache {
     const starts = new Set(ids.map(cacheDirectory.idStartOf));
     for (const [inputIndex, known] of this.known.entries()) {
       if (known === undefined || known.sha256 !== undefined) continue;
-      // A file is hashed only if a content of its size was seen before.
+      // A file is hashed here only if a content of its size was seen before.
       if (!starts.has(cacheDirectory.idStart(known.optionsHash, inputs[inputIndex]!.sizeBytes))) continue;
       yield* this.hash(inputIndex, known);
     }
@@ -321,7 +321,8 @@ export class Cache {
 
   /**
    * Stores the index. Also stores `words`, the sum of the inputs that `isMeant` selects, if the words of all of them
-   * are in the cache. `partCount` is the number of parts of the corpus that have sums of their own.
+   * are in the cache, but their sum is not. `partCount` is the number of parts of the corpus that have sums of their
+   * own.
    */
   keepSum(words: WordTable, isMeant: (inputIndex: number) => boolean, partCount: number): void {
     const { directory } = this;

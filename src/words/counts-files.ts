@@ -19,10 +19,11 @@ export type AddedCounts = Pick<CountsFiles, "paths" | "sources" | "hasUnsorted" 
 export class CountsFiles {
   /** The options in the headers; null if there is no header. */
   readonly options: CountsOptions | null;
-  /** The first file without a header. */
+  /** The path, in quotes, of the first file without a header. */
   readonly withoutHeader?: string;
   /**
-   * The path of the first file whose special tokens have another order than in `options`; undefined if there is none.
+   * The path, in quotes, of the first file whose special tokens have another order than in `options`; undefined if
+   * there is none.
    */
   readonly reordered: string | undefined;
   /** Files in the compact form that can be opened again. They are sorted: one pass can add up many of them. */

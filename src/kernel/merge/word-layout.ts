@@ -185,7 +185,10 @@ function layOut<T, U>(part: Part, index: u32, work: u32, areFrequent: bool): boo
   return next < end;
 }
 
-/** Copies `count` tokens to the cells from `pos` on, followed by a boundary. Counts the tokens, unless `hasNumbers`. */
+/**
+ * Writes `count` tokens to the cells from `pos` on, followed by a boundary. If `hasNumbers`, they are translated by
+ * `numbers`; otherwise they are counted.
+ */
 function writeTokens<T, U>(from: usize, count: u32, pos: u32, weight: f64, startCounts: usize): void {
   const end = from + <usize>count * sizeof<U>();
   let cell = cells + <usize>pos * sizeof<T>();

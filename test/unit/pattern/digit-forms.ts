@@ -67,7 +67,7 @@ function fromTheRight(run: string): string[] {
   return groups;
 }
 
-/** Returns the pieces of a text: the groups of each run, and each text between two runs as one piece. */
+/** Returns the pieces of a text: the groups of each run, and each text before, between or after runs as one piece. */
 function groupRuns(text: string, runs: RegExp, group: (run: string) => string[]): string[] {
   const pieces: string[] = [];
   let settled = 0;

@@ -10,7 +10,7 @@ import { randomLookPattern, randomPattern, randomText } from "./random-patterns.
 
 const seed = Number(process.env.TEST_SEED ?? 41);
 
-/** Returns the matches, and the pieces between them. */
+/** Returns the matches, and the pieces before, between and after them. */
 function piecesByJavascript(source: string, text: string): string[] {
   const pieces: string[] = [];
   let end = 0;

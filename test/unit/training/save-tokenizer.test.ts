@@ -29,7 +29,7 @@ const save = async (path: string, output: string, options: LoadOptions = {}) =>
     guard: () => () => undone++,
   });
 
-/** Makes a directory with these files, but without a record of a training. */
+/** Makes a directory with only these files: copies, each given as its name and the path of the original. */
 function foreign(name: string, ...files: readonly (readonly [string, string])[]): string {
   const path = join(home, name);
   mkdirSync(path);

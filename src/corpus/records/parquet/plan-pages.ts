@@ -548,7 +548,7 @@ export function unpackLz4Block(bytes: Uint8Array, sizeBytes: number): Uint8Array
   return page;
 }
 
-/** Decompresses Hadoop's blocks if their sizes match the page, otherwise one block. */
+/** Decompresses Hadoop's blocks if that gives a page of this size, otherwise one block. */
 export function unpackLz4(bytes: Uint8Array, sizeBytes: number): Uint8Array {
   return unpackSizedBlocks(bytes, sizeBytes) ?? unpackLz4Block(bytes, sizeBytes);
 }
@@ -575,8 +575,9 @@ function unpackSizedBlocks(bytes: Uint8Array, sizeBytes: number): Uint8Array | u
 }
 
 /**
- * Decompresses a block into [from, end) of `out`. Returns the end of the decompressed bytes in `out`; -1 if the block
- * is damaged or does not fit. A block is a list of sequences, and a sequence has, in this order:
+ * Decompresses a block into [from, end) of `out`. Returns the end of the decompressed bytes in `out`; -1 if they do not
+ * fit, or if a sequence is damaged. If the end of a block is missing, the bytes may just be fewer, so callers check the
+ * returned end. A block is a list of sequences, and a sequence has, in this order:
  *
  *   token      1 byte    high four bits: the number of literals; low four bits: the length of the match minus 4
  *   more       bytes     only if the high four bits are 15: numbers to add to the number of literals; the first byte
