@@ -37,7 +37,10 @@ function compared(costs: readonly Cost[]) {
   return { ours: named("bpe"), other: fastest(others), huggingface: named("tokenizers") };
 }
 
-/** Returns the time of the fastest other tool divided by that of `bpe`; below 1, `bpe` is slower. */
+/**
+ * Returns the time of the fastest other tool, which may be HF's package, divided by that of `bpe`: below 1, `bpe` is
+ * slower. Returns "" if one of the two is missing.
+ */
 function ratio(costs: readonly Cost[]): string {
   const { ours, other, huggingface } = compared(costs);
   const theirs = fastest([other, huggingface].filter((cost) => cost !== undefined));
@@ -86,7 +89,7 @@ const essence = [
   ["encode 200 characters in one call, in Python", "Python, a call of 200 characters"],
 ] as const;
 
-/** Returns the table of README, which has only times and peak memory. */
+/** Returns the table of README, which leaves out processor times. */
 export function readmeTable(rows: readonly Row[]): string {
   const short = (cost: Cost | undefined) =>
     cost === undefined

@@ -77,8 +77,8 @@ typedef struct {
 /* Steps between two calls of `ask`: about 10 to 50 ms of work. */
 enum { POLL_STEPS = SCALED(1 << 20, 64) };
 
-/* Counts `steps`, each a byte or some nanoseconds of work. Returns false if the work should be given up. The poll may
- * be NULL. */
+/* Counts `steps`, each a byte or some nanoseconds of work. After POLL_STEPS steps, asks whether to continue, and returns
+ * false if not; in between, returns true. The poll may be NULL. */
 static inline bool should_continue(Poll *poll, size_t steps) {
   if (poll == NULL || (poll->unasked += steps) < POLL_STEPS) return true;
   poll->unasked = 0;

@@ -50,6 +50,7 @@ function readDoor(path: string): ReadonlyMap<string, Origin> {
 
 /**
  * Returns the text of a source file in which imports through doors are replaced with imports from the declaring files.
+ * Imports that depend on the target (`hasTwins`) stay, and so do those of types (`import type`).
  */
 export const withoutDoors = (path: string, text: string): string =>
   text.replaceAll(throughDoor, (statement, how: string, names: string, door: string) => {

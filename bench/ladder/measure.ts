@@ -4,7 +4,7 @@
 //     <rung> words.bin merges.bin <merges to learn> <time limit in seconds> <checkpoint>...
 //
 // A checkpoint is a number of merges; checkpoints ascend. Prints `<merges learned so far> <milliseconds>` at each
-// checkpoint and at the end. Exits with 3 if the time limit stopped it.
+// checkpoint, if the rung yields there (strategy.ts), and at the end. Exits with 3 if the time limit stopped it.
 import { strategies } from "./strategies.ts";
 import { nothingLearned } from "./strategy.ts";
 import { readWordsFile, writeMerges } from "./words-file.ts";

@@ -67,7 +67,7 @@ function writeWords(path: string, wordCount: number, seed: number): void {
     state ^= state << 5;
     return Math.floor(((state >>> 0) / 2 ** 32) * limit);
   };
-  // Words are compared by a hash of 53 bits. If two share a hash, the second is omitted, which is harmless.
+  // Words are compared by a hash of 53 bits. If two share a hash, the second may be omitted, which is harmless.
   const seenSize = 2 ** Math.ceil(Math.log2(wordCount * 2 + 2));
   const seen = new Float64Array(seenSize);
   const file = openSync(path, "w");

@@ -30,7 +30,7 @@ export type FoundInputs = {
 
 /**
  * Finds and inspects the files that `names` name. A name is a file's path, `-` for standard input, or a directory, for
- * the files below it; if no such path exists, it is a glob. A file whose content `bpe` cannot read (`NotText`) is
+ * the files below it. If no such path exists, a name with `*`, `?` or `[` is a glob. A file whose content `bpe` cannot read (`NotText`) is
  * skipped in a directory that has other files to read; elsewhere it is an error.
  */
 export function findCorpus(names: readonly string[], options: InputOptions = {}): FoundInputs {
@@ -78,7 +78,8 @@ const noMatchHint =
 
 /**
  * Returns the files that an argument names: the file with this path or, if there is none and the argument is a glob, the
- * files that match. Throws a UserError if no file matches. `shown` names the argument in that error.
+ * files that match. Throws a UserError if no file matches the glob. Any other argument is returned as it is, even if no
+ * such file exists. `shown` names the argument in the error.
  */
 export function pathsNamed(name: string, shown: Message = `"${name}"`, hint = noMatchHint): string[] {
   if (!isGlob(name)) return [name];

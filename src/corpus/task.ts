@@ -151,7 +151,7 @@ export class ChunkBuffers {
 
 /**
  * Reads an input once and in order, in chunks. It reads only when the caller requests a chunk, so the caller limits the
- * memory. A chunk in which no cut is found continues in the next one.
+ * memory. Unless it is the last one, a chunk in which no cut is found continues in the next.
  */
 export async function* planChunks(
   input: Input,

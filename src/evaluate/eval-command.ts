@@ -160,7 +160,7 @@ function checkTerm(place: Message, term: string, exitCode: number): void {
   );
 }
 
-/** Returns the values of `--term` and the lines of `--terms`, without duplicates. */
+/** Returns the values of `--term` and the lines of `--terms`, without duplicates and empty lines. */
 function readTerms({ termsFile: file, terms: typed = [] }: AskedEvaluation): string[] {
   const lines = file === undefined ? [] : kinds.readTextFile(asOption("terms"), file).split(/\r?\n/);
   if (typed.includes(""))

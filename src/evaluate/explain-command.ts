@@ -57,7 +57,7 @@ type Explained = {
   readonly parts: TokenizerParts;
   readonly text: string;
   readonly pretokens: readonly ExplainedPart[];
-  /** null if no file next to the tokenizer states the counts of its merges. */
+  /** null if no usable counts are next to the tokenizer (`writtenCounts.read`). */
   readonly tokenCounts: writtenCounts.WrittenTokenCounts | null;
 };
 

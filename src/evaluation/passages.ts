@@ -116,7 +116,7 @@ function passagesOf(cuts: readonly (readonly SampleToken[])[]): Passage[] {
 const isCharacter = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) !== 0x80;
 
 /**
- * Whether a sentence may end at `end`: after a line and any empty lines that follow it, or before a space that follows
+ * Whether a sentence may end at `end`: after the last of one or more line feeds in a row, or before a space that follows
  * `.`, `?` or `!`.
  */
 const endsSentence = (text: Uint8Array, end: number) =>

@@ -119,7 +119,7 @@ function modelInCache(repository: string): string | undefined {
   return files.isDirectory(path) && tokenizerFiles.findIn(path).length > 0 ? path : undefined;
 }
 
-/** Returns the path of the cache, by the rules of the package huggingface_hub. */
+/** Returns the path of the cache, from the environment variables that the package huggingface_hub reads. */
 function hubCache(): string {
   const { HF_HUB_CACHE, HUGGINGFACE_HUB_CACHE, HF_HOME, XDG_CACHE_HOME } = process.env;
   const home = HF_HOME || join(XDG_CACHE_HOME || join(homedir(), ".cache"), "huggingface");

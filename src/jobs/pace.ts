@@ -1,6 +1,6 @@
 import { yieldToEventLoop } from "#runtime";
 
-/** Other work is delayed by at most this many milliseconds, unless a single step takes longer. */
+/** Other work is delayed by at most this many milliseconds and the step that is then under way. */
 const sliceMs = 10;
 
 /**

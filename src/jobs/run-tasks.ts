@@ -68,8 +68,8 @@ export const longTextBytes = scaled(1 << 24, 256);
 
 /**
  * Runs the tasks of a job on its threads, and passes the results to the sink in the order of the tasks. Returns the
- * final result of each thread that had a task, in no particular order. Throws the first error. No worker is left
- * running.
+ * final result of each thread that had a task, in no particular order; a worker whose tasks were all empty ranges has no
+ * result. Throws the first error. No worker is left running.
  *
  * If the next task of the main thread may take long, the main thread takes no more tasks, so that it can handle
  * signals. A new worker replaces it. At intervals and between slices of the main thread's work, `report` is called with
@@ -491,7 +491,7 @@ export class WorkerTasks<Setup, Part extends OutputPart, Found, Rest, Common = n
     this.thread = new jobs.Thread(name, worker, (news) => this.take(news));
   }
 
-  /** Sends tasks to the worker until there are no more. Passes on the worker's final result, if it had a task. */
+  /** Sends tasks to the worker until there are no more. Passes on the worker's final result, if it had work. */
   async run(takeRest: (rest: Rest) => void): Promise<void> {
     const { thread } = this;
     // Not awaited, so that the first tasks are posted before the worker has begun.

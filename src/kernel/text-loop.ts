@@ -95,7 +95,7 @@ export function takeToEncode(): void {
 
 /**
  * Sets up the search for the tokens of a description (text/description.ts), which must stay in memory. Returns false if
- * memory runs out.
+ * memory runs out, or if the tokens are too large (`newSearch`).
  */
 export function useTokens(description: usize): bool {
   const records = recordsOf(description);

@@ -18,7 +18,7 @@ import type { CommandSpec } from "./command-spec.ts";
 
 /**
  * Returns the error for an unknown option. `shown` is the option as typed, without its value. For a short option,
- * `argument` is the whole argument: several short options, or a long one that was typed with a single dash.
+ * `argument` is the whole argument: one or several short options, or a long one that was typed with a single dash.
  */
 export function unknownOption(command: CommandSpec, shown: string, argument = shown): UserError {
   const isLong = command.options.some(({ name }) => argument === `-${name}`);

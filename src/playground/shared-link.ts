@@ -17,7 +17,10 @@ export function hashOf({ text, vocabSize, pattern, specialTokens, compat }: Aske
 
 const compats: readonly string[] = ["cs336", "huggingface", "rustbpe"] satisfies Compat[];
 
-/** Reads settings from the hash of a link. Unknown content is ignored, because a link may come from anyone. */
+/**
+ * Reads settings from the hash of a link; none if it lacks `n`. Unknown content is ignored, because a link may come from
+ * anyone.
+ */
 export function readHash(hash: string): Partial<AskedSettings> {
   const fields = new URLSearchParams(hash.replace(/^#/, ""));
   const size = Number(fields.get("n"));

@@ -10,8 +10,8 @@ export const longestOf = (tokens: readonly TokenToFind[]) =>
   tokens.reduce((longest, { bytes }) => Math.max(longest, bytes.length), 0);
 
 /**
- * Makes a kernel search for tokens while it cuts a text. Returns false if its memory is too small, or throws a
- * RangeError (`putArray`).
+ * Makes a kernel search for tokens while it cuts a text. Returns false if the tokens do not fit into its memory, or
+ * throws a RangeError (`putArray`).
  */
 export function use(kernel: kernels.Kernel, tokens: readonly TokenToFind[]): boolean {
   if (longestOf(tokens) === 0) return true;

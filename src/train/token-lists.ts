@@ -6,7 +6,7 @@ import { vocabularies } from "#tokenizer";
 
 // Files that list tokens: one in each line, or as a JSON list. For special tokens, also a tokenizer.json.
 
-/** A token, with its place for errors: `--seed-tokens "terms.txt", line 3`. */
+/** A token, with its place for errors: `line 3 of --seed-tokens "terms.txt"`. */
 type ListedToken = { readonly token: string; readonly place: Message };
 
 /** Returns the tokens in the file that an option names. */

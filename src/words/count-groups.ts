@@ -130,7 +130,7 @@ function textsOf(
   );
 }
 
-/** Throws a UserError if a language has no words or, without languages, if the weights round all counts to 0. */
+/** Throws a UserError if a language has no words or, without languages, if no words are left with the weights. */
 function checkLeft(texts: readonly CountedText[], tables: readonly WordTable[]): void {
   const empty = texts[tables.findIndex(({ wordCount }) => wordCount === 0)];
   if (empty === undefined) return;

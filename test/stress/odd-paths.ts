@@ -98,7 +98,10 @@ const extend = ["train", "corpus.txt", "-n", "+2", "-o", "out", "--extend", "tok
 const encodeIds = ["ids", "encode", "ids.npy", "--tokenizer", "id-tok", "-o", "out.npy", "-q"];
 const inspect = (path: string) => ["inspect", path, "-q"];
 
-/** Returns a command that uses a tokenizer directory in which the file `name` is a link to the path. */
+/**
+ * Returns a command that uses a tokenizer directory in which the file `name` is a link to the path, or is missing if the
+ * path is empty or too long for a link.
+ */
 const fileOf = (command: readonly string[], word: string, name: string): PathArgument => ({
   name: `${command[0]}${command.includes("--extend") ? " --extend" : ""} ${word}/${name}`,
   args: (path) => ["link", name, path, ...command],

@@ -210,7 +210,8 @@ function endSlots(count: u32): void {
 
 /**
  * Creates records for the pairs in the next `work` slots. Skips pairs below the threshold, unless there are several
- * memories, whose counts must be added up first. Returns true when all are done.
+ * memories, whose counts must be added up first. Stops early if a record does not fit (`hasNoRoom`), or if the hash table
+ * must grow first (`isGrowing`). Returns true when all are done.
  */
 function takeSome<T>(work: u32): bool {
   if (partTaken > 0) return true;

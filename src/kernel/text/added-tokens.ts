@@ -98,7 +98,7 @@ const contextBytes: i32 = 4;
 /** Loads may reach this far beyond the text. */
 const paddingBytes: usize = 64;
 
-/** Creates a group of `count` tokens; returns null if memory runs out. */
+/** Creates a group of `count` tokens; returns null if memory runs out, or if they are too large (`newSearch`). */
 export function newGroup(description: usize, records: usize, count: u32, contents: usize): Group | null {
   const address = reserveTable(offsetof<Group>());
   const search = newSearch(records, count, contents);

@@ -251,7 +251,7 @@ export function wordBytes(): f64 {
   return <f64>byteCount;
 }
 
-/** Returns the total length in bytes of the words in the slots. */
+/** Returns the total length in bytes of the words in the slots; the sentinel counts as 8 bytes (`sentinelKey`). */
 function lengthsInSlots(table: SlotTable): u64 {
   let sum: u64 = 0;
   for (let slot = table.slots; slot < endOfSlots(table); slot += table.slotBytes)

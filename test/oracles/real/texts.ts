@@ -130,7 +130,7 @@ const separators = [
   "\n\n  ",
 ];
 
-/** Returns a random length up to the limit. All orders of magnitude are equally likely. */
+/** Returns a random length from 1 to below the limit. All orders of magnitude are equally likely. */
 const lengthUpTo = (random: Random, limit: number) => Math.floor(limit ** random.unit());
 
 /** Returns texts for all tokenizers. The same seed gives the same texts. */
