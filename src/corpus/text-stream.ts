@@ -118,7 +118,7 @@ const magicBytesMax = 4;
 
 /**
  * Reads the beginning of a stream, at most `bytesMax` bytes, until `isEnough` accepts what was read. Returns `head`,
- * the bytes that were read; `isWhole`, whether the end of the stream was reached; and `whole`, a stream of all bytes,
+ * the bytes that were read; `isWhole`, whether a read found the end of the stream; and `whole`, a stream of all bytes,
  * `head` included.
  */
 export async function peek(from: ByteStream, bytesMax: number, isEnough: (head: Uint8Array) => boolean) {

@@ -331,8 +331,8 @@ function crossedAt(
 }
 
 /**
- * Returns the bytes of ids. An id in `replaced` has the bytes given there; a byte token such as `<0x0A>` has its byte;
- * any other token has its text in UTF-8, with spaces instead of marks if `hasMarks`.
+ * Returns the bytes of ids. An id in `replaced` has the bytes given there; with `byteFallback`, a byte token such as
+ * `<0x0A>` has its byte; any other token has its text in UTF-8, with spaces instead of marks if `hasMarks`.
  */
 export function assembleCharacterTokens(
   vocab: TokenIds,

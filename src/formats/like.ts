@@ -29,8 +29,8 @@ export async function readLikeFrom(
   const { code, files, paths } = source ?? (await tokenizerFiles.readSource(tokenizerFiles.fileOf(path)));
   const root = code.frame?.(files[0]) ?? null;
   const { config: stated, template } = modelFiles.parse(path);
-  // If there is a configuration that names no token for the role pad, the token in the `padding` of tokenizer.json has
-  // this role.
+  // If there is a configuration without the key `pad_token`, the token in the `padding` of tokenizer.json has the role
+  // pad. With `pad_token: null`, no token has this role.
   const pad_token = (root?.padding as json.JsonObject | null | undefined)?.pad_token;
   const config = stated && pad_token !== undefined ? { pad_token, ...stated } : stated;
   const named = namedTokens(config ?? {});

@@ -23,7 +23,8 @@ export class StreamDecoder {
 
   /**
    * Takes the next id, or several, and returns the text that is final now: whole characters only, possibly none. If an
-   * id has no token, throws an error with its position in the stream, and takes none of these ids.
+   * id has no token, throws an error with its position in the stream, and takes none of these ids; but with
+   * `skipUnknownIds`, leaves out that id.
    */
   push(ids: number | Uint32Array | Uint16Array | readonly number[]): string {
     const array = typeof ids === "number" ? Float64Array.of(ids) : copyGivenIds("push", ids);

@@ -86,8 +86,8 @@ function realPath(path: string): string {
 }
 
 /**
- * Returns the stats of the entry itself, without following a link; null if there is no entry. Errors name the path
- * `typed`.
+ * Returns the stats of the entry itself, without following a link; null if the system finds no entry (ENOENT). Errors
+ * name the path `typed`.
  */
 export function lstatOrNull(path: string, typed = path): Stats | null {
   return orNull(path, typed, lstatSync);
@@ -166,7 +166,7 @@ function remove(path: string): void {
 export const insideOf = (fd: number, path: string) =>
   process.platform === "linux" ? `/proc/self/fd/${fd}` : path;
 
-/** Opens a directory; null for anything else. */
+/** Opens a directory; null for an entry of another kind, such as a link. Throws if there is no entry. */
 export function openDirectory(path: string): number | null {
   // Windows has no flag that opens only directories, so the kind is checked first.
   if (isWindows && !lstatSync(path).isDirectory()) return null;

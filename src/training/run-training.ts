@@ -61,7 +61,7 @@ export type TrainingHost = {
   /** Copies the pipes among the paths to files. Returns the descriptors of the copies, by path. */
   readonly openPipes?: (paths: readonly string[]) => Promise<ReadonlyMap<string, number>>;
   readonly writeFile: (path: string, chunks: Iterable<Uint8Array>) => Promise<void>;
-  /** Called before the words of the corpus are counted, unless the output is up to date. */
+  /** Called before the words of the corpus are counted, unless `ifChanged` finds the output up to date. */
   readonly onOpen?: (opened: OpenTraining) => void;
   /** Called when all words have been counted. */
   readonly onWords?: (words: WordTable) => void;
@@ -132,7 +132,7 @@ export async function runTraining(
       corpus: { ...corpus, countsFiles, memory, cache: cached?.cache },
       counts: await describeCounts(countsFiles?.paths ?? []),
     };
-    // 5. Train, and write the result, unless it is up to date.
+    // 5. Train, and write the result. With `ifChanged`, do nothing if it is up to date.
     return await trainOpened(opened, cached, host);
   } finally {
     forget();

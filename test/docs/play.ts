@@ -45,7 +45,10 @@ export function blocksOf(page: string): Block[] {
   return blocks;
 }
 
-/** Returns the scripts of a page, each with the output block that follows it, if one does. */
+/**
+ * Returns the scripts of a page, each with the output block that follows it, if one does. A script with `# before:` is
+ * followed by its second form.
+ */
 export function scriptsOf(page: string): Script[] {
   const blocks = blocksOf(page);
   return blocks.flatMap((block, i) => {

@@ -72,8 +72,8 @@ function stateOf(id: u32): u32 {
 }
 
 /**
- * Whether the rule allows a merge: both halves are whole characters, or the left one is a partial character and the
- * right one its next byte. Always true without the rule.
+ * Whether the rule allows a merge: both halves are whole characters, or the left one ends with a partial character and
+ * the right one is the next byte of that character. Always true without the rule.
  */
 export function mayJoinCharacters(left: u32, right: u32): bool {
   if (!hasCharacterStates) return true;

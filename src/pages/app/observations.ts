@@ -178,7 +178,7 @@ function partsOfCharacters(learned: readonly Token[]): Observation[] {
  */
 const firstBytesMax = 18;
 
-/** Returns a token that is worth showing first: long, varied, and occurring. */
+/** Returns a token that is worth showing first: long, varied, and occurring, if there is one; otherwise some other. */
 export function firstShown(learned: readonly Token[], tokens: readonly Token[]): Token {
   const isShown = ({ length, end, inText }: Token) => length <= firstBytesMax && (inText ?? end ?? 1) > 0;
   const isVaried = (token: Token) => new Set(token.text).size > token.text.length / 2;

@@ -146,7 +146,10 @@ function makeCorpus(): void {
 /** Files that are missing because mirrors of repositories omit large ones. */
 const lacking: string[] = [];
 
-/** Writes the files of a suite's commit from the mirror. Returns false if there is no such commit or no mirror. */
+/**
+ * Writes the files of a suite's commit from the mirror. Returns false if there is no mirror, if it lacks the commit, or
+ * if the suite is not from GitHub.
+ */
 function copyFromMirror({ source }: Suite, directory: string): boolean {
   if (mirror === undefined || !("github" in source)) return false;
   const git = ["git", `--git-dir=${join(mirror, source.github.replace("/", "+"), "repo")}`];
