@@ -45,7 +45,7 @@ export class BenchTexts {
     return output;
   }
 
-  /** Writes the documents of one language into a file, and returns its path. */
+  /** Writes the documents of one language into a file, unless it exists already. Returns its path. */
   ofLanguage(multilingual: string, name: string): string {
     const path = join(this.home, `${name}.txt`);
     const { isOf } = languages.find((language) => language.name === name)!;

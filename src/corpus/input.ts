@@ -83,8 +83,8 @@ export const hasFields = (format: InputFormat) => format !== "text" && format !=
 
 /**
  * What an input's format was taken from: an option, the extension of its name, or its first bytes. An input in which no
- * other format is recognized is plain text. That format counts as taken from the name or, if the name ends with
- * `.json`, from the content.
+ * other format is recognized is plain text. That format counts as taken from the name or, for a file whose name denotes
+ * JSON (`formatOfName`), from the content.
  */
 export type FormatSource = "option" | "name" | "content";
 

@@ -37,7 +37,10 @@ export function pruningJob(tell: jobs.Tell<Piece>) {
       opened = await openFiles(request);
       return opened.sources.map(({ path }) => path);
     },
-    /** Makes a smaller tokenizer. Its file names start with `within`. */
+    /**
+     * Makes a smaller tokenizer, whose file names start with `within`. If `size` is too small, only returns the
+     * smallest possible one.
+     */
     choose({ counts, size, within }: ChooseRequest): Made | TooSmall {
       const { parts, derivations } = opened;
       const pruning =
@@ -91,7 +94,7 @@ async function openFiles({ path, loadOptions, parts }: OpenRequest) {
   return { parts, sources, loaded, companions, derivations: derivation.derive(parts) };
 }
 
-/** Returns the files, rewritten with only the kept tokens. */
+/** Returns the files, rewritten with only the kept tokens, and `ids.tsv` with the old and the new ids. */
 const prunedFiles = ({ parts, sources, loaded, companions }: Opened, numbering: changes.Numbering) => [
   ...sources.flatMap(({ code, files }, i) => code.prune(files, loaded[i]!, numbering)),
   ...pruneCompanionFiles(companions, numbering),

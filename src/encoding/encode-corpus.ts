@@ -373,7 +373,7 @@ export class TaskEncoder implements taskRunner.ThreadJob<IdsPart, EncodedTask, u
   }
 
   /**
-   * Encodes a task, and yields the number of bytes done after each window. If ids are only counted, they are removed
+   * Encodes a task. Now and then yields how many of its bytes are done. If ids are only counted, they are removed
    * before each yield.
    */
   *take(task: tasks.Task): Generator<number, EncodedTask> {

@@ -17,7 +17,11 @@ export type Excerpt = {
 /** A text, or a sample of it, cut by each tokenizer. */
 export type CutText = { readonly name: string; readonly cuts: readonly (readonly SampleToken[])[] };
 
-/** Returns the passages that the tokenizers cut most differently; for a single tokenizer, the whole texts. */
+/**
+ * Returns the passages that the tokenizers of the largest group (`tokenizersAlike`) cut most differently; none if that
+ * group has one tokenizer. For a single tokenizer, returns the whole texts. A passage or text that is not valid UTF-8
+ * is left out.
+ */
 export function select(texts: readonly CutText[]): Excerpt[] {
   const tokenizerCount = texts[0]?.cuts.length ?? 0;
   if (tokenizerCount === 1)

@@ -74,7 +74,9 @@ export type TokenizerFormat = {
    * or does not store how their tokens are spelled (images).
    */
   readonly spell?: (files: SourceFiles, parts: TokenizerParts) => SpelledTokens;
-  /** Rewrites the files with only the kept tokens, which have their new ids. Throws for SentencePiece and `image`. */
+  /**
+   * Rewrites the files with only the kept tokens, which have their new ids. Throws for SentencePiece, `image` and GGUF.
+   */
   readonly prune: (files: SourceFiles, parts: TokenizerParts, numbering: changes.Numbering) => OutputFile[];
 } & (Extending | { readonly [Name in keyof Extending]?: undefined });
 

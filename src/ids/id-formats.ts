@@ -6,8 +6,8 @@ import { type IdDocuments, readNumbers } from "./id-reader.ts";
 import type { IdType } from "./id-writers.ts";
 import * as idWriters from "./id-writers.ts";
 
-// Formats of files of ids, most of them for training programs. `openFormattedIds` reads files that `bpe encode` wrote,
-// and others that have the same layout.
+// Formats of files of ids, most of them for training programs. `openFormattedIds` reads files that `bpe encode` wrote
+// in these formats, except npy, bin and part, and others that have the same layout.
 
 /** A format of files of ids. */
 export type IdFormat = {
@@ -235,7 +235,7 @@ function llmcHead(type: IdType, idCount: number): Uint8Array {
 /** A file of ids in one of the formats above, except `part` and plain .npy and .bin. */
 export type FormattedIds = {
   readonly format: IdFormat;
-  /** The paths of all files that are read. */
+  /** The paths of all files of the format, including those that are missing or not read. */
   readonly paths: readonly string[];
   /** The fields of records that the file stores. */
   readonly keptFields?: readonly keptField.Field[] | undefined;
@@ -247,9 +247,10 @@ export type FormattedIds = {
 };
 
 /**
- * Finds out the format of a file of ids by its ending, its head and its companion files. Returns undefined if the file
- * has none of the formats above, and also for `part` and for plain .npy and .bin. `needed` is the id type of files that
- * do not state one.
+ * Finds out the format of a file of ids by its ending, its head and its companion files. Returns undefined if these
+ * show none of the formats above, and also for `part` and for plain .npy and .bin. Throws a UserError if a companion
+ * file is missing, or if a file is damaged or has a layout that `bpe encode` does not write. `needed` is the id type of
+ * files that do not state one.
  */
 export function openFormattedIds(path: string, needed: IdType): FormattedIds | undefined {
   if (path === "-" || files.stat(path)?.isFile() !== true) return undefined;

@@ -126,7 +126,10 @@ export function checkCombinations(options: readonly Option[], given: Given): voi
   }
 }
 
-/** Whether the option `name` is in the table, and no given option excludes it or its value `value`. */
+/**
+ * Whether the option `name` is in the table, and no given option excludes it or its value `value`. An exclusion that
+ * names a value of the given option is not considered, and `unless` is ignored.
+ */
 export const mayGive = (
   name: string,
   value: string | undefined,

@@ -63,7 +63,7 @@ const instructionCountMax = 20_000;
 
 /**
  * Compiles a syntax tree to a program. With `isReadBackwards`, the program may have long look-aheads and atomic groups.
- * Throws BeyondAutomaton.
+ * Throws BeyondAutomaton for a construct that the program may not have, and if the program becomes too long.
  */
 export function buildNfa(tree: Node, sets: SymbolSets, isReadBackwards = false): Nfa {
   return new NfaBuilder(sets, isReadBackwards).build(tree);
@@ -251,8 +251,8 @@ function guardOf(node: Node): Guard {
 }
 
 /**
- * Whether a lookaround depends on more than the two neighbours of its position. Also true if its guard would have too
- * many pairs.
+ * Whether a lookaround cannot be expressed as a guard, because it may depend on more than the two neighbours of its
+ * position, or because the guard would have too many pairs.
  */
 export function isLongLook(node: Node & { kind: "look" }): boolean {
   try {

@@ -86,7 +86,8 @@ export const textsOfInputs = (inputs: readonly Input[]) =>
 /**
  * Returns a passage from the middle of the input's text, because texts often begin with a title page or a licence. In
  * JSON Lines, the passage is the beginning of a record's text. Returns null if a passage needs the whole input
- * (streams, Parquet, JSON), if no text is found, or if the file was removed, replaced or shortened since it was read.
+ * (streams, Parquet, JSON), or if no record with a text is found. Also returns null, after a warning, if the file can
+ * no longer be read as before, for example because it was removed, replaced or shortened.
  */
 function sampleTextOf(input: Input, bytesMax: number, warn: Warn): Uint8Array | null {
   const { path, isStream, format, textField } = input;
@@ -126,7 +127,7 @@ function windowOf(fd: number, { path, compression, sizeBytes }: Input, bytesMax:
   return { bytes: bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, start)), isStart: start === 0 };
 }
 
-/** Returns a passage that begins at a paragraph, else at a line, a space or a character. */
+/** Returns a passage that begins with the text itself, or at a paragraph, else at a line, a space or a character. */
 function passageIn(fd: number, input: Input, bytesMax: number): Uint8Array {
   const { bytes, isStart } = windowOf(fd, input, bytesMax);
   if (isStart) return bytes;

@@ -11,7 +11,7 @@ from _thread import _count
 import bpe_trainer as bpe
 from test_bpe import made_texts
 
-#: Processor time after which the signal arrives. Each call takes many times as long.
+#: Processor time after which the signal arrives. Each call takes longer.
 COMES_SECONDS = 0.02
 
 

@@ -54,7 +54,10 @@ export function startThreshold(
   exponent = power;
 }
 
-/** Raises the threshold to the guess after merge `mergeNumber` (from 1) of `mergeCountMax`, if the guess is higher. */
+/**
+ * Raises the threshold to the guess after merge `mergeNumber` (from 1) of `mergeCountMax`, if the guess is higher.
+ * Before merge `fromMerge`, or if `share` is 0, the threshold stays.
+ */
 export function raiseThreshold(topCount: u64, mergeNumber: u32, mergeCountMax: u32): void {
   if (share === 0 || mergeNumber < fromMerge) return;
   const guess = <f64>topCount * share * NativeMath.pow(<f64>mergeNumber / <f64>mergeCountMax, exponent);

@@ -8,7 +8,7 @@ import { madeText } from "../tokenizer/made-merges.ts";
 import { jsonOf, specialTokens, type TokenizerJson, writeTokenizer } from "../tokenizer/made-tokenizer.ts";
 
 const names = ["gpt2", "cl100k", "o200k", "llama3", "qwen2"] as const;
-/** Returns tokenizers of five patterns. Their files are written into `directory`. */
+/** Returns tokenizers of five patterns. The files of each are written into `directory`, by default a new one. */
 export const madeBases = (directory?: string): TokenizerJson[] =>
   names.map((name) => jsonOf(writeTokenizer(name, "cs336", directory)));
 
