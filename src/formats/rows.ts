@@ -1,6 +1,6 @@
 import { ascii, byteCharacters, bytesOf } from "#bytes";
 import { type kernels, scaled } from "#runtime";
-import { KernelArrays, keptBytesMax, type TokenBytes, type Vocabulary, vocabularies } from "#tokenizer";
+import { keptBytesMax, kernelArrays, type TokenBytes, type Vocabulary, vocabularies } from "#tokenizer";
 import { Chunk } from "./output-file.ts";
 
 /**
@@ -135,7 +135,7 @@ const rowBytesMax = 2 * 2 * keptBytesMax + 3 * separatorTextMax;
  */
 const worthYieldingBytes = scaled(1 << 14, 64);
 
-type Loaded = { readonly vocabulary: Vocabulary; readonly arrays: KernelArrays };
+type Loaded = { readonly vocabulary: Vocabulary; readonly arrays: kernelArrays.KernelArrays };
 
 /**
  * The vocabulary in the kernel's memory. A thread has only one such kernel, so loading another vocabulary replaces it.
@@ -143,11 +143,11 @@ type Loaded = { readonly vocabulary: Vocabulary; readonly arrays: KernelArrays }
 let loaded: Loaded | undefined;
 
 /** Copies the vocabulary into the kernel's memory, unless it is still there. */
-function load(vocabulary: Vocabulary): KernelArrays {
+function load(vocabulary: Vocabulary): kernelArrays.KernelArrays {
   if (loaded?.vocabulary === vocabulary && loaded.arrays.areStillThere) return loaded.arrays;
   const { left, right, entries, tokenBytes } = vocabulary;
   const { kept, starts, lengths } = tokenBytes;
-  const arrays = KernelArrays.put([kept, starts, lengths, left, right, entries], bufferBytes + rowBytesMax);
+  const arrays = kernelArrays.put([kept, starts, lengths, left, right, entries], bufferBytes + rowBytesMax);
   arrays.kernel.exports.useVocabulary(...(arrays.addresses as Addresses));
   loaded = { vocabulary, arrays };
   return arrays;

@@ -6,8 +6,8 @@
  *   fixed          1, less 64 KB   256 MB      the compiler's own data, arrays of fixed length (below), then permanent
  *                                              tables (`reserveFixed`)
  *   text           4, and 64 KB    1 GB        the window of text; between windows, a buffer. After counting: tables of
- *                                              a slice of the words (`layOutInText`) or, for superwords, the regions
- *                                              of a merge engine (merge/merge-regions.ts)
+ *                                              a slice of the words (`layOutInText`), or the regions of a merge
+ *                                              engine (merge/merge-regions.ts)
  *   short slots    2               512 MB      words/word-slots.ts
  *   middle slots   3               768 MB      words/word-slots.ts
  *   long slots     1               256 MB      words/word-slots.ts
@@ -91,11 +91,11 @@ export function layOut(): void {
 }
 
 /**
- * Lays out a memory for one text of at most `textBytes` bytes, without tables of words: the text is at the end, and all
- * memory before it is the fixed region.
+ * Lays out the first `byteCount` bytes of the memory for one text of at most `textBytes` bytes, without tables of words:
+ * the text is at their end, and all memory before it is the fixed region.
  */
-export function layOutForText(textBytes: u32): void {
-  shortStart = <usize>memory.size() * pageBytes;
+export function layOutForText(textBytes: u32, byteCount: usize): void {
+  shortStart = byteCount & ~(pageBytes - 1);
   textStart = (shortStart - textBytes - pageBytes) & ~(pageBytes - 1);
   reserveArrays();
 }

@@ -36,7 +36,7 @@ export async function learnBeyondBase(base: Base, training: Settings, run: Corpu
   };
   return {
     check: (size) => mergeRoom(run, wordTables.byteWordsSize(size), mergeOptions),
-    async merge(words, report) {
+    async merge({ words }, report) {
       // Each word begins as the tokens into which the base encodes it.
       const segmented = await runSliced(segmentWords(words, parts.model, parts.tokens), run.rest);
       const merges = await learnPairs(segmented, mergeOptions, run, report);

@@ -1,7 +1,15 @@
 import type { trainingRecords } from "#formats";
 import type { Report } from "#jobs";
-import { type LearnedPairs, type Merges, tokenCounting, type Vocabulary, vocabularies } from "#tokenizer";
-import { type LanguageTables, type WordTable, wordTables } from "#words";
+import { kernels, memoryPages } from "#runtime";
+import {
+  kernelArrays,
+  type LearnedPairs,
+  type Merges,
+  tokenCounting,
+  type Vocabulary,
+  vocabularies,
+} from "#tokenizer";
+import { type FreeMemory, type LanguageTables, type WordTable, wordTables } from "#words";
 import {
   type Corpus,
   type FairLengths,
@@ -36,11 +44,14 @@ export function learnFromBytes(training: Settings, run: Corpus): Learner {
     vocabularies.build({ merges, specialTokens, specialTokensFirst, laterTokens, compat, padTo });
   return {
     check: (size) => mergeRoom(run, wordTables.byteWordsSize(size), mergeOptions),
-    async merge(words, report, tables) {
+    async merge({ words, tables, giveUpMemory }, report) {
+      const free = tables === undefined ? giveUpMemory?.() : undefined;
       const learned: Merges & Partial<FairLengths> =
         tables === undefined
-          ? await learnPairs(wordTables.byteWords(words), mergeOptions, run, report)
+          ? await learnPairs(wordTables.byteWords(words), { ...mergeOptions, free }, run, report)
           : await learnFairly(words, tables, parity, mergeOptions, run, report);
+      // While superwords are learned, this memory is not needed, so it is left to the garbage collector.
+      if (free !== undefined && superwords === null) useAfterMerging(free);
       // With superwords, merging continues on longer pretokens. Few trainings need the code for it.
       const second =
         superwords &&
@@ -64,6 +75,18 @@ export function learnFromBytes(training: Settings, run: Corpus): Learner {
       };
     },
   };
+}
+
+/** The size of the arrays of most vocabularies. */
+const arraysBytes = 1 << 23;
+
+/** Uses the memory in which words were counted and merged for the arrays of the vocabulary. */
+function useAfterMerging({ kernel: { memory }, fixedEnd, freeStart, freeEnd }: FreeMemory): void {
+  // The first page has the numbers by which the engine's helper threads see that they must end.
+  const start = freeStart + kernels.pageBytes;
+  const end = Math.min(start + arraysBytes, freeEnd);
+  memoryPages.discard(new Uint8Array(memory.buffer, end, freeEnd - end));
+  kernelArrays.useMemory(memory, { start, end: freeEnd, lowBytes: freeStart, writtenLowBytes: fixedEnd });
 }
 
 /** Learns parity-aware merges, and plain merges for comparison. */

@@ -15,7 +15,6 @@ import {
   type CountedWords,
   type CutSettings,
   type LanguageTables,
-  type WordTable,
   wordTables,
 } from "#words";
 import type { MergeProgress } from "./merge-memories.ts";
@@ -106,7 +105,12 @@ export type Learner = {
   /** Throws if memory has no room for a word table of this size and its merges. */
   readonly check: (size: wordTables.Size) => void;
   /** Learns merges, and returns a function that assigns ids. With `tables`, balances the merges among languages. */
-  readonly merge: (words: WordTable, report: Report, tables?: LanguageTables) => Promise<Numbering>;
+  readonly merge: (counted: CountedTables, report: Report) => Promise<Numbering>;
+};
+
+/** The words to learn from. With `tables`, also the words of each language. */
+export type CountedTables = Pick<CountedWords, "words" | "giveUpMemory"> & {
+  readonly tables?: LanguageTables | undefined;
 };
 
 export type Numbering = () => Promise<

@@ -2,20 +2,17 @@ import { kernels, startWorker, type WorkerThread } from "#runtime";
 
 /** The layout of a memory (src/kernel/merge/merge-regions.ts). All threads that share the memory use the same one. */
 export type MergePlan = {
-  /**
-   * Words [first, end) of the table are in this memory. Both numbers are 0 if there is no table, because the words were
-   * counted in this memory.
-   */
+  /** Words [first, end) of the table are in this memory. Both numbers are 0 if the words are records. */
   readonly first: number;
   readonly end: number;
   readonly firstStart: number;
   readonly wordCount: number;
   readonly positionCount: number;
   readonly positionBytes: number;
-  /**
-   * Where the regions begin: at 0 in a new memory, or at the first free byte if the words were counted in this memory.
-   */
+  /** Where the regions begin: at 0 in a new memory, or at the first free byte of a memory in which words were counted. */
   readonly firstByte: number;
+  /** Whether the words are records in this memory. */
+  readonly areRecords: boolean;
   /** The number of ids that are mapped to start tokens; 0 if the ids in the words are start tokens already. */
   readonly idLimit: number;
   readonly cellCount: number;
@@ -57,7 +54,7 @@ export type MergeHelp = {
 export function planRegions({ exports }: kernels.Kernel, plan: MergePlan, capacityBytes: number): number {
   const { wordCount, firstStart, positionCount, positionBytes, cellCount } = plan;
   exports.describeWords(wordCount, firstStart, positionCount, positionBytes, cellCount);
-  exports.describeIds(plan.firstByte, plan.idLimit);
+  exports.describeIds(plan.firstByte, plan.areRecords, plan.idLimit);
   exports.describeMemories(plan.memoryCount, plan.memoryIndex, plan.cellCountOfAll);
   exports.describeStartTokens(plan.startCount, plan.startByteCount, plan.haveLongTokens, plan.countsDensely);
   exports.describeTokens(plan.tokenCapacity, plan.isWide, plan.prefixLength);

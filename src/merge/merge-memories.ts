@@ -1,6 +1,6 @@
 import { byteCharacters } from "#bytes";
-import { kernels, requestHugePages } from "#runtime";
-import { type RecordWords, wordTables } from "#words";
+import { kernels, memoryPages } from "#runtime";
+import { type FreeMemory, type RecordWords, wordTables } from "#words";
 import { type MergePlan, planRegions } from "./merge-helpers.ts";
 import {
   alphabetOrder,
@@ -51,8 +51,8 @@ export type NumberedTable = wordTables.TokenWords & (Numbers | { readonly number
 export type NumberedRecords = RecordWords & Numbers & { readonly positionCount: number };
 
 /**
- * Sets up an engine in `memoryCount` memories, or, if the words are records, in the memory that has them. Returns
- * undefined if the engine does not fit.
+ * Sets up an engine in `memoryCount` memories, or, if the words are records, in the memory that has them. If one memory
+ * suffices, it is `free` if the engine fits there. Returns undefined if the engine does not fit.
  */
 export function createMergeEngine(
   words: MergeWords,
@@ -62,18 +62,7 @@ export function createMergeEngine(
 ): MergeEngine | undefined {
   const areRecords = "kernel" in words;
   const cellCountOfAll = cellCountBound(areRecords ? words : wordTables.sizeOfWords(words));
-  const slices = areRecords
-    ? [
-        {
-          first: 0,
-          end: 0,
-          firstStart: 0,
-          wordCount: words.wordCount,
-          positionCount: 0,
-          cellCount: cellCountOfAll,
-        },
-      ]
-    : cutWords(words, memoryCount);
+  const slices = areRecords ? [recordSlice(words)] : cutWords(words, memoryCount);
   const limits = limitsOf(options, cellCountOfAll);
   const { firstMerges = [], startTokens = byteTokens } = options;
   const rule = tieRuleOf(options);
@@ -91,6 +80,7 @@ export function createMergeEngine(
     cellCountOfAll,
     positionBytes: areRecords ? words.positionBytes : words.tokens.BYTES_PER_ELEMENT,
     firstByte: areRecords ? words.freeStart : 0,
+    areRecords,
     idLimit: words.numbers?.length ?? 0,
     startCount,
     startByteCount: rule.spelling.bytes.length,
@@ -109,7 +99,7 @@ export function createMergeEngine(
     // Only the first memory compares tokens.
     const prefixLength = rule.comparesBytes && memoryIndex === 0 ? tuning.prefixBytes : 0;
     const plan = { ...planOfAll, ...slice, memoryIndex, prefixLength };
-    const memory = areRecords ? planInPlace(words, plan) : createMergeMemory(plan, tuning.memoryBytesMax);
+    const memory = planMemory(words, plan, options, tuning.memoryBytesMax);
     if (memory === undefined) return undefined;
     if (plan.limitsWords && cellCountOfAll >= tuning.sharedCellCount) requestHugeRegions(memory);
     fillTieRule(memory, rule);
@@ -127,6 +117,13 @@ export function createMergeEngine(
   };
   return { memories, limits, budget: createWorkBudget(tuning.sliceWork), firstMerges, startRising };
 }
+
+/** Returns the slice with all words, if they are records. */
+const recordSlice = (words: NumberedRecords) => ({
+  ...{ first: 0, end: 0, firstStart: 0, positionCount: 0 },
+  wordCount: words.wordCount,
+  cellCount: cellCountBound(words),
+});
 
 /**
  * Cuts the table into parts, one for each memory, with about the same number of cells (one for each token of a word,
@@ -175,6 +172,27 @@ function createMergeMemory(plan: MergePlan, bytesMax: number): MergeMemory | und
   }
 }
 
+/**
+ * Plans the engine in the memory that holds the records, in free memory, or in a memory of at most `bytesMax` bytes that
+ * it creates. Returns undefined if the engine does not fit.
+ */
+function planMemory(words: MergeWords, plan: MergePlan, { free }: MergeOptions, bytesMax: number) {
+  if ("kernel" in words) return planInPlace(words, plan);
+  const inFree = free !== undefined && plan.memoryCount === 1 ? planInFree(free, plan, bytesMax) : undefined;
+  return inFree ?? createMergeMemory(plan, bytesMax);
+}
+
+/**
+ * Plans the engine in free memory, if the regions fit there that a memory of `bytesMax` bytes would have. With a memory
+ * of its own instead, the JavaScript engine would collect garbage, because it counts the bytes by which memories grow.
+ */
+function planInFree(free: FreeMemory, plan: MergePlan, bytesMax: number): MergeMemory | undefined {
+  const placed = { ...plan, firstByte: free.freeStart };
+  const end = planRegions(free.kernel, placed, bytesMax);
+  const fits = end > 0 && end <= free.freeEnd;
+  return fits ? { ...free.kernel, plan: placed, capacityBytes: bytesMax } : undefined;
+}
+
 /** Plans the engine in the memory that holds the records. */
 function planInPlace({ kernel, freeEnd }: RecordWords, plan: MergePlan): MergeMemory | undefined {
   return planRegions(kernel, plan, freeEnd) === 0 ? undefined : { ...kernel, plan, capacityBytes: freeEnd };
@@ -192,8 +210,8 @@ export const regionsOf = ({ memory: { buffer }, plan: { firstByte }, capacityByt
 function requestHugeRegions(engine: MergeMemory): void {
   const { exports, plan } = engine;
   const regions = regionsOf(engine);
-  requestHugePages(regions.subarray(0, plan.cellCount * (plan.isWide ? 4 : 2)));
-  requestHugePages(regions.subarray((exports.mergeWordCounts.value >>> 0) - plan.firstByte));
+  memoryPages.requestHuge(regions.subarray(0, plan.cellCount * (plan.isWide ? 4 : 2)));
+  memoryPages.requestHuge(regions.subarray((exports.mergeWordCounts.value >>> 0) - plan.firstByte));
 }
 
 /** A limit above every count. It is finite, because the kernel stores counts as 64-bit integers. */

@@ -2,7 +2,7 @@ import { byteCharacters } from "#bytes";
 import type { trainingRecords } from "#formats";
 import { messages, phrase, scaled, UserError } from "#runtime";
 import type { Compat } from "#tokenizer";
-import type { wordTables } from "#words";
+import type { FreeMemory, wordTables } from "#words";
 
 /** Returns only the token limits of the options. */
 export const tokenLimits = ({
@@ -38,10 +38,13 @@ export type MergeOptions = Partial<trainingRecords.TokenLimits> & {
    */
   readonly limitsWords?: boolean;
   /**
-   * Merges that are made first, in this order, whatever their counts; `mergeCount` includes them. Each must be within
-   * the limits. Encoding the bytes of its token by the earlier merges must give exactly its two halves.
+   * Merges that are made first, in this order, whatever their counts; `mergeCount` includes them. The token of each must
+   * be within the limits. If its bytes are encoded with only the merges before it, the result must be the two tokens
+   * that the merge joins.
    */
   readonly firstMerges?: readonly TokenPair[];
+  /** Memory to merge in, if the engine fits there; its content is lost. */
+  readonly free?: FreeMemory | undefined;
   /** The number of threads that merge; default 1. A function is called only for a large text. */
   readonly threadCount?: number | (() => number);
 };
@@ -105,7 +108,7 @@ export const cellCountBound = ({ wordCount, positionCount }: wordTables.TokenWor
 export const nounOfWords = ({ startTokens }: MergeOptions) =>
   startTokens !== undefined && startTokens.spelling === undefined ? "documents" : "distinct words";
 
-/** The maximum number of cells. The position of every cell, and that of the end after the last one, is below 2^31. */
+/** The maximum number of cells. Positions, including the one after the last cell, are below 2^31. */
 const cellCountMax = 2 ** 31 - 2;
 
 export function checkCellCount(cellCount: number, options: MergeOptions): void {
@@ -158,8 +161,8 @@ export type MergeTuning = {
   /** Whether cells have 32 bits even if 16 suffice. */
   readonly wideCells: boolean;
   /**
-   * The initial maximum number of tokens in the engine of one language (parity-merges.ts): few enough for cells of 16
-   * bits.
+   * Under parity, each language has a merge engine of its own (parity-merges.ts). This is the number of tokens,
+   * including start tokens, for which such an engine has room at first: few enough for cells of 16 bits.
    */
   readonly fewTokens: number;
   /**
@@ -183,8 +186,9 @@ export type MergeTuning = {
   /** How many bytes from the start of each token are stored for comparisons. */
   readonly prefixBytes: number;
   /**
-   * If start tokens may have several bytes, several merges may spell the same existing token. There is room for this
-   * many of them per existing token, on average. If it is used up, `trainMerges` starts again with twice as much.
+   * If start tokens may have several bytes, several merges may spell the same existing token: a known token or a special
+   * token. There is room for this many merges per such token, on average. If the room is used up, `trainMerges` starts
+   * again with twice as much.
    */
   readonly mergesPerSpecial: number;
   /** The minimum length of a list that is cut into parts, at most one for each thread. */

@@ -1,5 +1,5 @@
 import type { trainingRecords } from "#formats";
-import { kernels, releasePages } from "#runtime";
+import { kernels, memoryPages } from "#runtime";
 import type { Merges } from "#tokenizer";
 import { type WordTable, wordTables } from "#words";
 import { mergeInSlices, prepareEngine, rebuildIndex } from "./merge-engine.ts";
@@ -234,7 +234,7 @@ function* startEngine(
 function* startWide(language: LanguageEngine): Generator<MergeProgress, void> {
   const [memory] = language.engine.memories as [MergeMemory];
   const { mergeCount, left, right } = readMerges([memory], memory.plan.startCount);
-  releasePages(new Int32Array(memory.memory.buffer));
+  memoryPages.release(new Int32Array(memory.memory.buffer));
   Object.assign(language, yield* startEngine(language, Number.POSITIVE_INFINITY));
   for (let k = 0; k < mergeCount; k++) yield* mergeOwn(language, left[k]!, right[k]!);
 }

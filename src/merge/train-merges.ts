@@ -1,4 +1,4 @@
-import { asOption, messages, phrase, releasePages, UserError } from "#runtime";
+import { asOption, memoryPages, messages, phrase, UserError } from "#runtime";
 import type { Merges } from "#tokenizer";
 import { type WordTable, wordTables } from "#words";
 import { learnMerges } from "./merge-engine.ts";
@@ -91,7 +91,7 @@ function* runEngine(
   const helpers = tuning.startsHelpers ? memories.map(startMergeHelpers) : [];
   try {
     const merges = yield* learnMerges(engine, words, tuning);
-    if (merges === undefined) for (const memory of memories) releasePages(regionsOf(memory));
+    if (merges === undefined) for (const memory of memories) memoryPages.release(regionsOf(memory));
     return merges;
   } finally {
     for (const helper of helpers) helper.end();

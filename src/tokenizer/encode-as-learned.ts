@@ -1,6 +1,6 @@
 import { kernels } from "#runtime";
 import { cuttings, Pretokens, type Taker, textParts, tokensToFind } from "#text";
-import { lendMemory } from "./kernel-arrays.ts";
+import * as kernelArrays from "./kernel-arrays.ts";
 import * as probe from "./probe.ts";
 import type { EncodingParts, TokenizerParts } from "./tokenizer-parts.ts";
 
@@ -17,9 +17,10 @@ export function encode(parts: EncodingParts, text: Uint8Array): Int32Array | und
   );
   if (normalization !== null || addsPrefixSpace || hasFlags) return undefined;
   if (model.dropsBytes || model.wholeTokens !== null || model.beginning !== undefined) return undefined;
-  const kernel = kernels.create(lendMemory(bytesFor(parts, text)));
+  const byteCount = Math.ceil(bytesFor(parts, text) / kernels.pageBytes) * kernels.pageBytes;
+  const kernel = kernels.create(kernelArrays.lendMemory(byteCount));
   const { exports, memory } = kernel;
-  exports.layOutForText(text.length);
+  exports.layOutForText(text.length, byteCount);
   const pretokens = new Pretokens(pattern.automata, cuttings.tokensWhileCutting(parts), takerOf(kernel));
   new Uint8Array(memory.buffer, exports.textAddress() >>> 0, text.length).set(text);
   if (exports.startTokens(text.length, kernels.putArray(kernel, model.byteIds)) === 0) return undefined;

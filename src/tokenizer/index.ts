@@ -11,7 +11,7 @@ export * as fingerprints from "./fingerprint.ts";
 export { firstDifference } from "./first-difference.ts";
 export { tokenizerImage } from "./image.ts";
 export * as imageFile from "./image-file.ts";
-export { KernelArrays } from "./kernel-arrays.ts";
+export * as kernelArrays from "./kernel-arrays.ts";
 export type { Compat, LearnedPairs, Merges } from "./merges.ts";
 export * as modelsOfRanks from "./model-of-ranks.ts";
 export type { AskedModelSettings, Role, Roles } from "./model-settings.ts";

@@ -1,4 +1,4 @@
-import { KernelArrays } from "./kernel-arrays.ts";
+import * as kernelArrays from "./kernel-arrays.ts";
 import type { LearnedPairs } from "./merges.ts";
 import type { TokenTable } from "./token-table.ts";
 import * as tokenTables from "./token-table.ts";
@@ -29,7 +29,7 @@ export class TokenBytes {
   /** Returns the bytes of all tokens: the 256 single bytes and the results of merges. */
   static of({ mergeCount, left, right }: LearnedPairs): TokenBytes {
     const tokenCount = byteCount + mergeCount;
-    const { kernel, addresses, end } = KernelArrays.put([left, right], (8 + keptBytesMax) * tokenCount + 8);
+    const { kernel, addresses, end } = kernelArrays.put([left, right], (8 + keptBytesMax) * tokenCount + 8);
     const [lefts, rights] = addresses as [number, number];
     const [lengths, starts, kept] = [end, end + 4 * tokenCount, end + 8 * tokenCount] as const;
     const keptCount = kernel.exports.makeTokens(mergeCount, lefts, rights, lengths, starts, kept) >>> 0;

@@ -4,7 +4,7 @@ import { type learning, seeds } from "#merge";
 import type { RequestedTraining } from "#options";
 import { asOption, type Message, machine, messages, phrase, usageError } from "#runtime";
 import type { stagedFile } from "#store";
-import { vocabularies } from "#tokenizer";
+import { kernelArrays, vocabularies } from "#tokenizer";
 import {
   type CountsOptions,
   countsOptionsOf,
@@ -137,6 +137,7 @@ export async function runTraining(
   } finally {
     forget();
     unlock();
+    kernelArrays.releaseMemory();
   }
 }
 

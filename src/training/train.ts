@@ -54,7 +54,7 @@ export async function train<B extends Base | null>(
   const countedMs = performance.now();
 
   // 2. Merge, some ten thousand times: the most frequent pair of tokens becomes one token.
-  const number = await merge(words, report, run.languages && counted.tables);
+  const number = await merge({ ...counted, tables: run.languages && counted.tables }, report);
   const mergedMs = performance.now();
 
   // 3. Number: bytes, special tokens and merges get ids. The tokens of a base keep theirs.

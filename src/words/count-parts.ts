@@ -10,6 +10,7 @@ import type { CountsSource } from "./counts-file-reader.ts";
 import type { AddedCounts } from "./counts-files.ts";
 import { type Parts, sourcesOfSortedRuns } from "./parts.ts";
 import type { SortedRun } from "./sorted-run.ts";
+import type { FreeMemory } from "./word-counter.ts";
 import type * as wordTables from "./word-table.ts";
 import type { WordTable } from "./word-table.ts";
 
@@ -47,6 +48,8 @@ export type CountedWords = {
   readonly pretokenCount: number;
   /** In the order of the inputs. With a cache, only inputs in the ranges have statistics. */
   readonly statistics: readonly RangeStatistics[];
+  /** Returns memory in which words were counted and that is no longer needed; undefined if there is none, or if called again. */
+  readonly giveUpMemory?: () => FreeMemory | undefined;
 };
 
 /**
@@ -69,7 +72,8 @@ export async function countWithoutCache(
 ): Promise<CountedWords & Pick<CountedParts, "runs">> {
   const { parts, runs, statistics } = await countParts(options, report);
   const words = await runSliced(addUp(parts, check), options.rest);
-  return { words, pretokenCount: sumOf(words.counts), statistics, runs };
+  const giveUpMemory = () => parts.counter.words.giveUpMemory();
+  return { words, pretokenCount: sumOf(words.counts), statistics, runs, giveUpMemory };
 }
 
 /**

@@ -13,6 +13,6 @@ export type { OpenCache } from "./open-cache.ts";
 export * as openCounts from "./open-counts.ts";
 export { openMemory } from "./open-memory.ts";
 export * as inputWeights from "./weights.ts";
-export { type RecordWords, WordCounter } from "./word-counter.ts";
+export { type FreeMemory, type RecordWords, WordCounter } from "./word-counter.ts";
 export type { GivenWords, WordTable } from "./word-table.ts";
 export * as wordTables from "./word-table.ts";

@@ -3,9 +3,9 @@ import {
   asOption,
   FileWindow,
   kernels,
+  memoryPages,
   messages,
   phrase,
-  releasePages,
   runToEnd,
   scaled,
   UserError,
@@ -13,19 +13,22 @@ import {
 import type { WordTable } from "./word-table.ts";
 import * as wordTables from "./word-table.ts";
 
-/**
- * `TokenWords` (word-table.ts) in the memory of the kernel that counted them, as contiguous records, one for each word.
- * The memory in [freeStart, freeEnd) is unused, and zero.
- */
-export type RecordWords = {
+/** The memory of a kernel that has counted words. The bytes [freeStart, freeEnd) are unused, and zero. */
+export type FreeMemory = {
   readonly kernel: kernels.Kernel;
+  /** The end of the tables before the free bytes. The bytes [fixedEnd, freeStart) are zero, too. */
+  readonly fixedEnd: number;
+  readonly freeStart: number;
+  readonly freeEnd: number;
+};
+
+/** `TokenWords` (word-table.ts) in the memory of the kernel that counted them, as contiguous records, one for each word. */
+export type RecordWords = FreeMemory & {
   readonly wordCount: number;
   /** The size in bytes of a token in the records. */
   readonly positionBytes: 2 | 4;
   /** The address of an array of flags, one byte for each id. */
   readonly flagsStart: number;
-  readonly freeStart: number;
-  readonly freeEnd: number;
   /** Discards the words and returns their memory to the system. */
   readonly discard: () => void;
 };
@@ -52,6 +55,8 @@ export type PackedTables = {
   readonly wordTableBytes: number;
   /** The part of the text's region that was written. */
   readonly text: Place;
+  /** The end of the part of the fixed region that was written. */
+  readonly fixedEnd: number;
 };
 
 type Place = { readonly address: number; readonly byteCount: number };
@@ -80,6 +85,8 @@ export class WordCounter {
   private ownWindow: FileWindow | undefined;
   /** The size of the largest text so far. */
   private textBytes = 0;
+  /** The end of the part of the fixed region that another kernel wrote in this memory. */
+  private fixedEnd = 0;
   /** The text to which `add` copies words. */
   private word: Uint8Array = new Uint8Array(0);
   private slice = wholeSlice;
@@ -110,6 +117,7 @@ export class WordCounter {
     this.ownKernel = kernel;
     this.word = new Uint8Array(0);
     this.textBytes = 0;
+    this.fixedEnd = 0;
   }
 
   /** The number of occurrences of all words. */
@@ -238,7 +246,7 @@ export class WordCounter {
   /** Discards all words and returns their memory to the system. */
   clear(): void {
     if (this.ownKernel === undefined) return;
-    for (const written of writtenParts(this.ownKernel)) releasePages(written);
+    for (const written of writtenParts(this.ownKernel)) memoryPages.release(written);
     this.begin();
   }
 
@@ -256,7 +264,7 @@ export class WordCounter {
     // The next owner may write to the memory, but mapped pages must not be written.
     this.ownWindow?.clear();
     if (this.textBytes > worthGivingBackBytes) {
-      releasePages(partOf(this.kernel, textOf(this.kernel, this.textBytes)));
+      memoryPages.release(partOf(this.kernel, textOf(this.kernel, this.textBytes)));
       this.textBytes = 0;
     }
     const tables = tablesOf(this.kernel, this.textBytes);
@@ -273,11 +281,12 @@ export class WordCounter {
     if (this.distinctWordCount === 0) {
       this.open(other);
       this.textBytes = packed.tables.text.byteCount;
+      this.fixedEnd = packed.tables.fixedEnd;
       return;
     }
     yield* this.addWordsOf(packed.tables);
     if (packed.tables.tableBytes < worthGivingBackBytes) return;
-    for (const written of writtenParts(other)) releasePages(written);
+    for (const written of writtenParts(other)) memoryPages.release(written);
   }
 
   /** Like `listWords`, but without yielding. */
@@ -327,18 +336,40 @@ export class WordCounter {
     if (flagsStart === 0 || exports.hasRecords(shortAndMiddle) === 0) return undefined;
     exports.startMovingToRecords();
     while (exports.moveToRecordsSome(slotsAtOnce) === 1) yield;
-    for (const kind of Object.values(kinds)) releasePages(partOf(kernel, slotsOf(kernel, kind)));
+    for (const kind of Object.values(kinds)) memoryPages.release(partOf(kernel, slotsOf(kernel, kind)));
     exports.endMovingToRecords();
-    releasePages(partOf(kernel, textOf(kernel, this.textBytes)));
-    const freeStart = exports.textAddress() >>> 0;
     return {
-      kernel,
+      ...this.freeText(),
       wordCount: this.distinctWordCount,
       positionBytes,
       flagsStart,
-      freeStart,
-      freeEnd: freeStart + exports.textCapacity(),
       discard: () => this.clear(),
+    };
+  }
+
+  /**
+   * Returns the memory of a counter that is no longer needed. Its words and its text are lost. Returns undefined if it
+   * has no memory.
+   */
+  giveUpMemory(): FreeMemory | undefined {
+    if (this.ownKernel === undefined) return undefined;
+    const free = this.freeText();
+    this.open(undefined);
+    return free;
+  }
+
+  /** Clears the text's region, which is free from then on. */
+  private freeText(): FreeMemory {
+    const { kernel } = this;
+    this.ownWindow?.clear();
+    const text = textOf(kernel, this.textBytes);
+    if (text.byteCount > worthGivingBackBytes) memoryPages.release(partOf(kernel, text));
+    else new Uint8Array(kernel.memory.buffer, text.address, text.byteCount).fill(0);
+    return {
+      kernel,
+      fixedEnd: Math.max(this.fixedEnd, fixedEndOf(kernel)),
+      freeStart: text.address,
+      freeEnd: text.address + kernel.exports.textCapacity(),
     };
   }
 
@@ -424,7 +455,7 @@ export class WordCounter {
 
   /** Creates a counter for the words of one slice, in the text's region of a packed counter. */
   static forSlice({ memory, tables }: PackedCounts, slice: Slice): WordCounter {
-    releasePages(partOf({ memory }, tables.text));
+    memoryPages.release(partOf({ memory }, tables.text));
     const kernel = kernels.createWithRegions(memory);
     kernel.exports.layOutInText();
     kernel.exports.openTables();
@@ -474,7 +505,7 @@ export const sliceRounds = kindsInRounds.length;
 /** Releases the memory of the words that all threads have added in a round. */
 export function discardRound({ memory, tables }: PackedCounts, round: number): void {
   const kind = kindsInRounds[round]!;
-  releasePages(partOf({ memory }, kind === kinds.long ? tables.records : tables.slots[kind]));
+  memoryPages.release(partOf({ memory }, kind === kinds.long ? tables.records : tables.slots[kind]));
 }
 
 const sumOf = (all: readonly PackedTables[], of: (tables: PackedTables) => number) =>
@@ -560,8 +591,13 @@ function tablesOf(kernel: kernels.Kernel, textBytes = 0): PackedTables {
     tableBytes: tableBytesOf(kernel) + exports.recordsBytes(),
     wordTableBytes: wordTableBytesOf(kernel),
     text: textOf(kernel, textBytes),
+    fixedEnd: fixedEndOf(kernel),
   };
 }
+
+/** Returns the end of the part of the fixed region that this kernel reserved. */
+const fixedEndOf = ({ exports }: kernels.Kernel) =>
+  exports.reserveFixed(0) >>> 0 || exports.textAddress() >>> 0;
 
 const slotsOf = ({ exports }: kernels.Kernel, kind: number): Place => ({
   address: exports.slotsAddress(kind) >>> 0,

@@ -1,8 +1,9 @@
 /**
  * Regions: the memory layout of a merge engine. The main thread plans them once; helper threads plan the same layout
  * from the same numbers. Regions never move: each has address space for its maximum size, which costs nothing until it
- * is written. The engine relies on regions that are all zeros at first. If the words are records, the regions are in
- * the text region of the memory in which the words were counted (words/word-records.ts).
+ * is written. The engine relies on regions that are all zeros at first. They may be in the text region of a memory in
+ * which words were counted (regions.ts); if the words are records, they are in the memory that has the records
+ * (words/word-records.ts).
  *
  *   REGION          ELEMENT      ELEMENTS                  FILE
  *   job             Job          1                         merge-threads.ts
@@ -177,8 +178,9 @@ export function describeWords(
   cellCount = cells;
 }
 
-/** Whether the words are records in this memory (words/word-records.ts). Then the regions begin at `firstByte`. */
+/** Whether the words are records in this memory (words/word-records.ts). */
 export let areRecords: bool = false;
+/** The address where the regions begin, if the memory has other data before them; otherwise 0. */
 let firstByte: usize = 0;
 /** Whether `numbers` maps the ids in the words to the start tokens in the cells. */
 export let hasNumbers: bool = false;
@@ -186,13 +188,12 @@ export let hasNumbers: bool = false;
 let numberCount: u32 = 0;
 
 /**
- * Describes where the words are, and what their ids mean. `first` is the address where the regions begin if the words
- * are records in this memory, otherwise 0. `idLimit` is the number of ids that `numbers` maps to start tokens; 0 if the
- * ids are start tokens.
+ * Describes where the regions begin, whether the words are records in this memory, and what their ids mean. `idLimit`
+ * is the number of ids that `numbers` maps to start tokens; 0 if the ids are start tokens.
  */
-export function describeIds(first: usize, idLimit: u32): void {
-  areRecords = first > 0;
+export function describeIds(first: usize, isOfRecords: bool, idLimit: u32): void {
   firstByte = first;
+  areRecords = isOfRecords;
   hasNumbers = idLimit > 0;
   numberCount = idLimit;
 }

@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import { closeSync, openSync } from "node:fs";
-import { FileWindow, releasePages, requestHugePages } from "../../../src/runtime/file-window.ts";
+import { FileWindow } from "../../../src/runtime/file-window.ts";
 import { put, scratch } from "../../binary.ts";
-import { isHuge } from "./huge-pages.ts";
 
 const directory = scratch();
 const pageBytes = Number(Bun.spawnSync(["getconf", "PAGESIZE"]).stdout.toString());
@@ -107,23 +106,4 @@ test("memory with a mapped file may be collected", async () => {
     Bun.gc(true);
     await Bun.sleep(1);
   }
-});
-
-test("huge pages are requested for an array, whose content stays, and are released like others", () => {
-  const memory = new WebAssembly.Memory({ initial: 128, maximum: 128, shared: true });
-  const array = new Uint8Array(memory.buffer, 1 << 20, 4 << 20).fill(3);
-  requestHugePages(array);
-  // Huge pages are requested from the first address in the array on that is a multiple of 64 KB.
-  expect(isHuge(array.subarray(1 << 16))).not.toBe(false);
-  expect(isHuge(new Uint8Array(memory.buffer, 6 << 20))).not.toBe(true);
-  expect(array.every((byte) => byte === 3)).toBe(true);
-  releasePages(new Int32Array(memory.buffer, 1 << 20, 1 << 20));
-  expect(array.every((byte) => byte === 0)).toBe(true);
-});
-
-test("for an array smaller than a page, the system is not called", () => {
-  const memory = new WebAssembly.Memory({ initial: 128, maximum: 128, shared: true });
-  const array = new Uint8Array(memory.buffer, 0, 1 << 19).fill(3);
-  requestHugePages(array);
-  expect(isHuge(array)).not.toBe(true);
 });

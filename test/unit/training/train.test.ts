@@ -40,6 +40,23 @@ async function expectAgreement(content: string, settings: Settings): Promise<voi
   expect(mergesOf(await trainOn(content, settings))).toEqual(naively(content, settings));
 }
 
+test("one memory serves to count, to merge, and to write", async () => {
+  const { Memory } = WebAssembly;
+  const created: WebAssembly.Memory[] = [];
+  WebAssembly.Memory = class extends Memory {
+    constructor(descriptor: WebAssembly.MemoryDescriptor) {
+      super(descriptor);
+      created.push(this);
+    }
+  };
+  try {
+    await trainOn("low lower lowest", { mergeCount: 5 });
+  } finally {
+    WebAssembly.Memory = Memory;
+  }
+  expect(created.length).toBe(1);
+});
+
 describe("training agrees with the naive twin", () => {
   const words = fc.constantFrom(
     "low",

@@ -55,6 +55,31 @@ test("the worked example is counted", () => {
   ]);
 });
 
+test("a counter gives up its memory once, with the text's part cleared", () => {
+  const counter = countOf([bytesOf("a"), bytesOf(" bc")]);
+  for (const sizeBytes of [100, 40_000_000]) counter.text(sizeBytes).bytes.fill(255);
+  const { kernel, freeStart, freeEnd } = counter.giveUpMemory()!;
+  expect(freeEnd - freeStart).toBe(kernel.exports.textCapacity());
+  const text = new Uint8Array(kernel.memory.buffer, freeStart, 50_000_000);
+  expect(text.findIndex((byte) => byte !== 0)).toBe(-1);
+  expect(counter.distinctWordCount).toBe(0);
+  expect(counter.giveUpMemory()).toBeUndefined();
+});
+
+test("the tables of both kernels end before the zeros of a memory that was taken over", () => {
+  const packing = countOf([bytesOf("a")]);
+  const { exports, memory } = packing.kernel;
+  const address = exports.reserveFixed(3_000_000) >>> 0;
+  new Uint8Array(memory.buffer, address, 3_000_000).fill(9);
+  const counter = new WordCounter();
+  runToEnd(counter.absorb(packing.pack()));
+  const { kernel, fixedEnd, freeStart } = counter.giveUpMemory()!;
+  expect(fixedEnd).toBe(address + 3_000_000);
+  expect(freeStart).toBeGreaterThan(fixedEnd);
+  const rest = new Uint8Array(kernel.memory.buffer, fixedEnd, Math.min(freeStart - fixedEnd, 8_000_000));
+  expect(rest.findIndex((byte) => byte !== 0)).toBe(-1);
+});
+
 test("an empty text has no words", () => {
   const counter = new WordCounter();
   counter.take(Int32Array.of(0), 1);
@@ -282,12 +307,12 @@ test.skipIf(isSmallScale)("a table grows although all its keys but one have wrap
   const multiplier = 0x9e3779b97f4a7c15n;
   let inverse = 1n;
   for (let i = 0; i < 6; i++) inverse = BigInt.asUintN(64, inverse * (2n - multiplier * inverse));
-  // Words of seven bytes whose hashes begin with sixteen ones. The lowest byte of the key is the word's length, 7,
-  // which determines the lowest byte of the hash.
+  // Words of seven bytes whose hashes begin with sixteen ones. Each key is computed from its hash, by multiplying with
+  // the inverse. A key's lowest byte must be the word's length, 7, which determines the lowest byte of the hash.
   const lowestByte = (7n * multiplier) & 255n;
   const words = Array.from({ length: 3500 }, (_, i) => {
-    const key = (0xffffn << 48n) | (BigInt(i) << 8n) | lowestByte;
-    return new Uint8Array(new BigUint64Array([BigInt.asUintN(64, key * inverse)]).buffer).slice(1);
+    const hash = (0xffffn << 48n) | (BigInt(i) << 8n) | lowestByte;
+    return new Uint8Array(new BigUint64Array([BigInt.asUintN(64, hash * inverse)]).buffer).slice(1);
   });
   const naive = new NaiveCounter();
   naive.count(words);
