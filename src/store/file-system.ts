@@ -37,8 +37,9 @@ const lossCodes = new Map([
 ]);
 
 /**
- * Renames a path, and replaces what is at `newPath`. Windows refuses while a program has either path open, so the
- * renaming is tried again for a second.
+ * Renames a path. A file replaces a file at `newPath`; a directory can replace only an empty one
+ * (`canRenameOntoEmpty`). Windows refuses while a program has either path open, so the renaming is tried again for a
+ * second.
  */
 export const rename = (path: string, newPath: string): void =>
   retryWhileHeldOpen(() => renameSync(path, newPath));

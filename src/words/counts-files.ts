@@ -148,8 +148,9 @@ export function countsChunks(path: string, words: WordTable, options: CountsOpti
 }
 
 /**
- * Returns the files that one value of `--counts` names. This is the file with this path. If there is none, and the
- * value is a glob, these are the files that match. Throws a UserError if no file matches the glob.
+ * Returns the paths that one value of `--counts` names. If nothing has this path, and the value is a glob, these are
+ * the files that match. Throws a UserError if none does. Any other value is returned as it is, even if no such file
+ * exists.
  */
 export function countsPathsOf(name: string): string[] {
   return inputSearch.pathsNamed(name, asOption("counts", `"${name}"`));
