@@ -276,9 +276,9 @@ export function readLines(text: string, source: string): Line[] {
 }
 
 /**
- * Refuses a range with impossible marks (`startsInside` and `endsInside` mark edges inside a document), and a range
- * with an unmarked edge where `bpe plan` would not have cut. The digest alone proves nothing, because it can be forged.
- * Records are cut after line feeds; a text is cut before special tokens, or inside a document.
+ * Refuses a range with impossible marks (`startsInside` and `endsInside` mark edges inside a document). Also refuses a
+ * range with an unmarked edge inside the file that is not after a line feed (for records) or before a special token
+ * (for a text). The digest alone proves nothing, because it can be forged.
  */
 function checkEnds(line: Line, input: Input, { specialTokens }: PlannedCutting, fail: Fail): void {
   const { start, end, sizeBytes, startsInside, endsInside } = line;

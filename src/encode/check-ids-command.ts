@@ -60,7 +60,7 @@ export async function runCheckIds({ files, options }: Invocation, output: Output
 /** Checks the ids of a file's documents. If `endId` is given, a document also ends after this id. */
 class CheckedDocuments {
   private readonly check: CanonicalCheck;
-  /** Whether the last id was the one that ends documents. */
+  /** Whether the last id was `endId`, and ended its document; false again after `endDocument`. */
   private hasEnded = false;
   private document = 0;
 

@@ -148,8 +148,8 @@ export class Tokenizer extends TextTokenizer {
   }
 
   /**
-   * Like `encodeBatch`, but on several threads, so that the event loop is not blocked. Threads start when
-   * a call needs them. They end after ten idle seconds, or with `dispose`.
+   * Like `encodeBatch`, but on other threads, so that the event loop is not blocked. Threads start when
+   * a call needs them. They end after ten idle seconds, after an error, or with `dispose`.
    */
   async encodeBatchAsync(
     texts: readonly (string | Uint8Array)[],

@@ -86,8 +86,9 @@ export class TextNormalizer {
   }
 
   /**
-   * Whether the character is *settled*. A settled character has a normalization boundary before it
-   * (`hasBoundaryBefore`). No step changes it, except by composing it with a next character that is not settled.
+   * Whether the character, which must not be ASCII, is *settled*. A settled character has a normalization boundary
+   * before it (`hasBoundaryBefore`). No step changes it, except by composing it with a next character that is not
+   * settled.
    */
   isSettled(codePoint: number): boolean {
     return this.sections.kernel.exports.factsOf(codePoint) === 0;

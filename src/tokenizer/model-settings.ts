@@ -63,8 +63,8 @@ export type Like = {
   readonly model: AskedModelSettings;
   /**
    * The tokenizer.json without vocabulary, merges and added tokens. For a SentencePiece model, it is that of a
-   * tokenizer.json that would give the same ids. null for a tokenizer in another format, and for one that is given by a
-   * name.
+   * tokenizer.json that would give the same ids. null for a tokenizer in another format, and for a published one that
+   * is given by its name.
    */
   readonly root: json.JsonObject | null;
   /** The tokenizer_config.json, with the roles of an older special_tokens_map.json; null if both are missing. */

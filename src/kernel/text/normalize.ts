@@ -73,7 +73,7 @@ let bytesGiven: u32 = 0;
 let scanPos: usize = 0;
 /** The last boundary before `scanPos`. */
 let boundary: usize = 0;
-/** Whether a step may change the stretch that begins at `boundary`. */
+/** Whether a step may change the stretch that begins at `boundary`, apart from the case of ASCII letters. */
 let mayChange: bool = false;
 /** The rank of the combining class of the character before `scanPos`. */
 let lastClass: u32 = 0;
