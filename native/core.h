@@ -143,7 +143,7 @@ BPE_HIDDEN const char *section_settle(Section *);
 BPE_HIDDEN const char *section_end(Section *, const uint8_t *following, size_t following_size);
 
 /* Finds the first position in [from, from + 64 KB) where the text may be cut, so that its parts can be encoded
- * separately. `*cut` is `size` if there is none. `is_all`: the text ends after `size` bytes. */
+ * separately. `*cut` is `size` if none is found. `is_all`: the text ends after `size` bytes. */
 BPE_HIDDEN const char *find_cut(Instance *, const Image *, bool specials_as_text, const uint8_t *text, size_t size, size_t from, bool is_all, size_t *cut);
 
 /* The kinds of events with which the text module describes a piece of a text (src/kernel/text/sections.ts). */
@@ -283,7 +283,7 @@ BPE_HIDDEN size_t session_stable(const Session *);
 
 /* The maximum number of bytes on each side of a position that decide whether the text may be cut there. */
 BPE_HIDDEN uint32_t cut_reach(Instance *, const Image *);
-/* Finds the first or last position in [from, to) where the text may be cut; `*cut` is UINT32_MAX if there is none. At
+/* Finds the first or last position in [from, to) where the text may be cut; `*cut` is UINT32_MAX if none is found. At
  * least `cut_reach` bytes must follow `to`, or all up to the end of the text. */
 BPE_HIDDEN const char *find_cut_between(Instance *, const Image *, const uint8_t *text, size_t size, size_t from, size_t to, bool wants_last, uint32_t *cut);
 

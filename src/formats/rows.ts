@@ -126,7 +126,7 @@ const bufferBytes = scaled(1 << 18, 512);
 const separatorTextMax = 24;
 /**
  * The size of the longest row that the kernel writes: two kept tokens, each byte of which is spelled as two bytes, and
- * three separators. The kernel writes a row in full even if it begins just before the buffer's end.
+ * three separators. The kernel writes a row in full even if it begins at the buffer's end.
  */
 const rowBytesMax = 2 * 2 * keptBytesMax + 3 * separatorTextMax;
 /**

@@ -41,7 +41,10 @@ export class KernelScan {
     kernel.exports.useMaskTables(0, 0, 0, 0);
   }
 
-  /** Copies a pattern's tables into a kernel. Returns undefined or throws a RangeError where `setUpAutomata` does. */
+  /**
+   * Copies a pattern's tables into a kernel. Returns undefined where `setUpAutomata` does. Throws a RangeError if the
+   * memory cannot grow.
+   */
   static create(
     kernel: kernels.Kernel,
     automata: readonly PatternTables[],
@@ -129,8 +132,8 @@ function setUpAnnotation(
 }
 
 /**
- * Sets up masks (src/kernel/masks) if the build made some for this automaton and memory suffices. Otherwise the kernel
- * scans with tables.
+ * Sets up masks (src/kernel/masks) if the build made some for this automaton, and the region for such tables has space.
+ * Otherwise the kernel scans with tables. Throws a RangeError if the memory cannot grow.
  */
 function setUpMasks(
   kernel: kernels.Kernel,
@@ -145,7 +148,10 @@ function setUpMasks(
   if (address !== 0) exports.useMaskTables(address, columnBlocks, columns, columnsLength);
 }
 
-/** Sets up four-byte tables if they exist and memory suffices. Otherwise the kernel scans byte by byte. */
+/**
+ * Sets up four-byte tables if they exist, and the region for such tables has space. Otherwise the kernel scans byte by
+ * byte. Throws a RangeError if the memory cannot grow.
+ */
 function setUpFourBytes(kernel: kernels.Kernel, tables: FourByteTables | undefined): void {
   const arrays = tables === undefined ? [] : [tables.pairs, tables.quads, tables.quadEntries];
   const addresses = arrays.map((array) => kernels.putArray(kernel, array));
