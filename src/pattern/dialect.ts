@@ -78,7 +78,7 @@ export const fancyRegex: Dialect = {
   refusesCountedEmpties: false,
   wordCharacters,
   classWordCharacters: wordCharacters,
-  parsePosixClass: (name) => asciiClasses[name],
+  parsePosixClass: (name) => (Object.hasOwn(asciiClasses, name) ? asciiClasses[name] : undefined),
 };
 
 export const oniguruma: Dialect = {
@@ -101,7 +101,7 @@ export const oniguruma: Dialect = {
   wordCharacters: () =>
     unicode.unionOf([withoutJoiners(wordCharacters()), [0xb2, 0xb3], [0xb9, 0xb9], [0xbc, 0xbe]]),
   classWordCharacters: () => withoutJoiners(wordCharacters()),
-  parsePosixClass: (name) => unicodeClasses[name]?.(),
+  parsePosixClass: (name) => (Object.hasOwn(unicodeClasses, name) ? unicodeClasses[name]!() : undefined),
 };
 
 const asciiClasses: Readonly<Record<string, unicode.CodePointSet>> = {

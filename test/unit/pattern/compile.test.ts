@@ -116,6 +116,7 @@ describe("a pattern", () => {
     ["[z-a]", "the range ends before it begins, at character 2 of [z-a]"],
     ["\\q", "unknown escape \\q, at character 1 of \\q"],
     ["\\p{Nonsense}", "unknown Unicode property `Nonsense`, at character 1 of \\p{Nonsense}"],
+    ["[[:constructor:]]", "`[:` does not begin a named class, at character 2 of [[:constructor:]]"],
     ["(?z:a)", "unknown kind of group, at character 1 of (?z:a)"],
     ["a\\", "`\\` escapes nothing, at character 2 of a\\"],
     [

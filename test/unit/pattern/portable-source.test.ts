@@ -101,6 +101,7 @@ describe("a pattern of HF's engine", () => {
     ["(a)\\1", "refers back to a group"],
     ["[\\w-z]", "a range must begin with a single character"],
     ["[[:foo:]]", "does not begin a named class"],
+    ["[[:constructor:]]", "does not begin a named class"],
     ["(?<=a(?!b))c", "inside a look-behind"],
     ["(?<=a\\z)c", "inside a look-behind"],
     ["(?<=a\\Z)c", "inside a look-behind"],
