@@ -57,7 +57,8 @@ function decompositions(form: "NFD" | "NFKD"): Change[] {
 }
 
 /**
- * Returns lower case as Rust's `char::to_lowercase` of Unicode 17 does: for each character alone, so no sigma is final.
+ * Returns the lower case of characters beyond ASCII, as Rust's `char::to_lowercase` of Unicode 17 gives it: of each
+ * character alone, so no sigma is final. Leaves out characters that do not change.
  */
 function lowerCases(): Change[] {
   const lowered = (character: string): string => {

@@ -28,8 +28,8 @@ const quadCountMax = 4096;
 const quadEntryCountMax = 1 << 17;
 
 /**
- * Builds four-byte tables. Returns undefined if they would be too large, or if an entry does not fit; the scan then
- * reads one byte at a time.
+ * Builds four-byte tables. Returns undefined if they would be too large, or if an entry does not fit; a scan by tables
+ * then reads one character at a time.
  */
 export function buildFourByteTables(tables: ScanTables): FourByteTables | undefined {
   const { stateCount } = tables;

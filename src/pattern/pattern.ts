@@ -5,7 +5,7 @@ import type { CompiledPattern, CompileOptions } from "./compiled-pattern.ts";
 import { type NamedPattern, type PatternName, patterns } from "./named-patterns.ts";
 
 export type ResolvedPattern = {
-  /** The name that was typed, or that the splits in a file have; null if there is none. */
+  /** The main name of the pattern whose name was typed, or whose splits a file has; null if there is none. */
   readonly name: string | null;
   readonly sources: readonly string[];
   /** The expression for HF's engine from which `sources` were translated, if they were. */

@@ -187,8 +187,8 @@ function keepsForm(text: string, at: number, normalization: string | null): bool
 }
 
 /**
- * Whether two tokens of different bytes may share an id. For example, an added token "Å" would have the id of the byte
- * C5, which the vocabulary spells "Å".
+ * Whether some byte has no token of its own, or two tokens of different bytes may share an id. For example, an added
+ * token "Å" would have the id of the byte C5, which the vocabulary spells "Å".
  */
 function sharesId({ model }: TokenizerJson, { parts }: TextTokenizer): boolean {
   const isOther = (id: number, content: string) =>
