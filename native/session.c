@@ -36,7 +36,7 @@ bool session_copy(Session *to, const Session *from) {
   return false;
 }
 
-/* Replaces bytes [start, end) of a text. Returns false if there is no memory, or if the text would reach 2 GB. */
+/* Replaces bytes [start, end) of a text. Returns false if there is no memory, or if the text would reach 2 GiB. */
 static bool replace_text(Session *session, size_t start, size_t end, const uint8_t *bytes, size_t size) {
   size_t after = session->size - end, new_size = start + size + after;
   if (new_size > INT32_MAX) return false;

@@ -16,13 +16,13 @@ import {
 type Value = {
   /** An expression for the current block. */
   readonly now: string;
-  /** An expression for the next block if the mask depends only on character classes; otherwise null. */
+  /** An expression for the next block if the mask depends only on character classes and options; otherwise null. */
   readonly next: string | null;
   /** An expression for the next block that is right for its first character only. */
   readonly nextFirst?: string;
   /** Whether the value is the same at all bytes of a character. If not, only its bits at first bytes are right. */
   readonly isWhole: boolean;
-  /** Whether all characters in the mask are ASCII. */
+  /** Whether all characters in the mask are known to be ASCII. */
   readonly isAscii: boolean;
 };
 

@@ -190,7 +190,8 @@ export function openInput(input: Input): number {
 
 /**
  * Throws a UserError if the file has changed since the run began. New permissions, owners and hard links are allowed,
- * and so are appended bytes: a file that became longer is not checked for other changes.
+ * and so are appended bytes: a file that became longer is not checked for other changes, and one with new permissions,
+ * owners or links only by its modification time.
  */
 export function checkUnchanged(input: Input): void {
   const { path, state } = input;

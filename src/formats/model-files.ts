@@ -6,7 +6,7 @@ import * as recordFiles from "./read-training-record.ts";
 
 /**
  * Parses the files that `transformers` reads in a tokenizer's directory. Returns the configuration (null if there is
- * none) and the chat template (undefined if there is none, or a list of several). If `path` is a file, there is
+ * none) and the chat template (undefined if there is none, or only a list of several). If `path` is a file, there is
  * neither.
  */
 export function parse(path: string) {
@@ -35,7 +35,10 @@ export function parse(path: string) {
  */
 export const roleKeys = ["bos", "eos", "unk", "sep", "pad", "cls", "mask"].map((role) => `${role}_token`);
 
-/** Settings that `transformers` stores for a model; null if the files do not state them. */
+/**
+ * Settings that `transformers` stores for a model. Each is null if the files do not state it; the template also if the
+ * configuration lists several.
+ */
 export function factsOf({ config, template }: ReturnType<typeof parse>) {
   const { model_max_length: length, tokenizer_class: name } = config ?? {};
   return {

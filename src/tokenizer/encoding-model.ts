@@ -26,8 +26,8 @@ export type EncodingModel = {
    */
   readonly dropsBytes: boolean;
   /**
-   * Tokens of at least two bytes that merging their bytes does not produce; null if there are none. A pretoken that
-   * equals one of these tokens becomes that token, but a part of a pretoken never does (HF's `ignore_merges`).
+   * Tokens of at least two bytes that merging their bytes does not produce, but that a pretoken of the same bytes
+   * becomes (HF's `ignore_merges`); null if there are none. A part of a pretoken never becomes one.
    */
   readonly wholeTokens: PackedTokens | null;
   /** The characters with which merging begins; if left out, it begins with bytes. */
