@@ -22,7 +22,9 @@ export function absence(path: string): string | null {
   return files.stat(path) === undefined ? "is missing" : "is not a regular file";
 }
 
-/** Returns how a file differs from what training would write; null if it is equal. */
+/**
+ * Returns how a file differs from what training would write; null if it is equal. Throws a UserError if reading fails.
+ */
 async function compareFile(path: string, { chunks }: outputFiles.OutputFile): Promise<string | null> {
   const absent = absence(path);
   if (absent !== null) return absent;

@@ -106,7 +106,10 @@ export function readTrainingRecord(typed: string): RecordedTraining {
 
 const hasLanguage = ({ language, isDev }: RecordedInput) => language !== undefined && isDev !== undefined;
 
-/** Returns the directory of a result: the argument, or the directory of the record that it names. */
+/**
+ * Returns the directory of a result: the argument, or the directory of the record that it names. Throws a UserError for
+ * any other file, and for a path that does not exist.
+ */
 function directoryOf(typed: string): string {
   if (files.isDirectory(typed)) return typed;
   if (files.stat(typed) === undefined) throw new UserError(`"${typed}" does not exist`);

@@ -10,9 +10,9 @@ export const readCompanionFiles = (directory: string): SourceFile[] =>
     .map((path) => tokenizerFiles.readFile(path));
 
 /**
- * Reads the files of a tokenizer to extend. From a directory, reads the files with the usual names of each format that
- * can be extended. If there are none, reads the first tokenizer at the path, and throws a UserError if its format
- * cannot be extended.
+ * Reads the files of a tokenizer to extend. From a directory, reads the file of each format that can be extended, if it
+ * has the first of the format's usual names (`names`). If there are none, reads the first tokenizer at the path, and
+ * throws a UserError if its format cannot be extended.
  */
 export async function readBase(path: string): Promise<BaseFiles> {
   const all = tokenizerFiles.findAt(path);

@@ -17,7 +17,8 @@ export function refuseWithoutOffsets(parts: TokenizerParts, isString: boolean): 
 
 /**
  * @internal Returns the positions of a text's tokens. In a string, positions count UTF-16 code units, and are trimmed
- * as HF does it. In bytes, the tokens follow each other without gaps.
+ * as HF does it. In bytes, the tokens follow each other without gaps. Throws a UserError if the tokens do not spell the
+ * text.
  */
 export function findOffsets(
   text: string | Uint8Array,
