@@ -65,7 +65,7 @@ export function read(path: string): RecordedTraining | null {
   };
 }
 
-/** Returns the first record next to these files that lists one of them, or undefined. */
+/** Returns the record of the first of these files that has one (`read`), or undefined. */
 export const find = (paths: readonly string[]): RecordedTraining | undefined =>
   paths.map(read).find((record) => record !== null) ?? undefined;
 

@@ -29,8 +29,8 @@ export class JsonRewriter {
   }
 
   /**
-   * Returns the value to which the path `keys` leads from the value at `start`. If a key occurs twice, the last one
-   * counts.
+   * Returns the value to which the path `keys` leads from the value at `start`; undefined if there is none. If a key
+   * occurs twice, the last one counts.
    */
   placeOf(keys: readonly string[], start = json.skipSpace(this.file, 0)): Place | undefined {
     for (const key of keys) {

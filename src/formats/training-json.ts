@@ -113,7 +113,7 @@ type TrainingOptionsRecord = TokenLimits & {
    * Present if special tokens have the first ids, although the rule `compat` would otherwise give them the last ones.
    */
   readonly specialTokensFirst?: true;
-  /** Texts that became tokens regardless of their counts: their merges come first. Present only if given. */
+  /** Texts that became tokens whatever their counts: their merges come before learned ones. Present only if given. */
   readonly seedTokens?: readonly string[];
   /** The options for balancing merges among languages. Absent if none was given. */
   readonly parity?: Parity;

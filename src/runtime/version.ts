@@ -12,9 +12,9 @@ export const build = {
 };
 
 /**
- * Returns a unique name for the code of this program: its commit, if the build had no uncommitted changes, or else the
- * commit with the executable's size and modification time. Undefined when the sources run directly; for a build with
- * uncommitted changes, also if the executable no longer exists.
+ * Returns a unique name for the code of this program: its commit, if it was built from that commit without changes. For
+ * a build with uncommitted changes, or outside a checkout, `commit` alone is not unique, so the executable's size and
+ * modification time follow; undefined if the executable no longer exists. Also undefined when the sources run directly.
  */
 export function codeIdentity(
   commit = typeof BPE_COMMIT === "undefined" ? undefined : BPE_COMMIT,

@@ -12,8 +12,9 @@ export function flush(fd: number): void {
 }
 
 /**
- * Starts writing a file to the device, without waiting. Call it for each of many files before the first is flushed:
- * then one commit of the journal covers them all. Otherwise each flush waits for a commit of its own.
+ * Starts writing a file to the device, without waiting; does nothing where the system cannot. Call it for each of many
+ * files before the first is flushed: then one commit of the journal covers them all. Otherwise each flush waits for a
+ * commit of its own.
  */
 export function beginFlush(fd: number): void {
   const libc = host.openLibc("sync_file_range", "__errno_location");
