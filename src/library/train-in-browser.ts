@@ -80,7 +80,10 @@ async function trainHere(options: BrowserTrainingOptions): Promise<TrainedTokeni
   signal?.throwIfAborted();
   for (const file of files) await checkFile(file);
   const isAllKnown = texts === undefined || Array.isArray(texts);
-  const bytesOfTexts = Array.isArray(texts) ? texts.reduce((sum, text) => sum + (text?.length ?? 0), 0) : 0;
+  const encoder = new TextEncoder();
+  const bytesOfTexts = Array.isArray(texts)
+    ? texts.reduce((sum, text) => sum + (typeof text === "string" ? encoder.encode(text).length : 0), 0)
+    : 0;
   const byteCount = files.reduce((sum, { size }) => sum + size, bytesOfTexts);
   const trained = await trainInMemory(
     training,

@@ -174,6 +174,18 @@ test("a training in a browser reports progress and warnings, and a signal ends i
   }
 });
 
+test("progress of a training in a browser counts the bytes of texts in UTF-8", async () => {
+  const { trainTokenizer } = await library();
+  const counted: [done: number, total: number | null][] = [];
+  await trainTokenizer({
+    ...{ texts: Array(400).fill("数据 café 🦊 ".repeat(400)), vocabSize: 300 },
+    onProgress: ({ stage, done, total }) => stage === "counting" && counted.push([done, total]),
+  });
+  const sizeBytes = 400 * 400 * Buffer.byteLength("数据 café 🦊 ");
+  expect(counted.length).toBeGreaterThan(0);
+  for (const [done, total] of counted) expect([total, done <= sizeBytes]).toEqual([sizeBytes, true]);
+});
+
 test("a training in a browser on slow texts leaves turns to timers, and their signal ends it", async () => {
   const { trainTokenizer } = await library();
   for (const isAsync of [false, true]) {
