@@ -208,7 +208,7 @@ function readOutputOptions({ options }: Invocation, typed: readonly string[]) {
 
 /**
  * Reads output options from a command line that has not been checked yet, so that mistakes in it are reported in the
- * requested form and to the requested log.
+ * requested form and, unless writing to it might do damage, to the requested log.
  */
 async function guessOutputOptions(typed: readonly string[]) {
   const command = (await findCommandIn(typed))?.command;

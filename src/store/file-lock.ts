@@ -63,8 +63,8 @@ const EINTR = 4;
 const lockUnsupportedErrnos = new Set([37, 38, 95]);
 
 /**
- * Locks an open file on Windows, without waiting (see `lockFile`). Returns null on other systems. Other processes can
- * neither read nor write a locked byte, so the locked byte is far past the end of any content.
+ * Locks an open file on Windows, without waiting (see `lockFile`). Returns null on other systems, and under Node. Other
+ * processes can neither read nor write a locked byte, so the locked byte is far past the end of any content.
  */
 export function lockOnWindows(fd: number): "acquired" | "held" | "unsupported" | null {
   const windows = host.openWindows();
