@@ -13,7 +13,7 @@ export const embeddingsRow = (before: string, after: string) =>
     `${shell.line(["bpe", "diff", before, after, "--pieces"])} FILE maps each new token to old ids`,
   ] as const;
 
-/** The width of lines if that of the terminal is unknown. */
+/** The usual width of lines, for example if that of the terminal is unknown. */
 export const usualColumns = 80;
 /** The width of the column of names, with the gap after it. */
 export const nameColumns = 12;

@@ -202,7 +202,7 @@ function invert(size: number, tokenIds: Int32Array, specialIds: Int32Array, mark
 }
 
 /**
- * Returns the special tokens that fill a vocabulary of `size` tokens to a multiple of `padTo`. Skips names that are in
+ * Returns the special tokens that fill a vocabulary of `size` ids to a multiple of `padTo`. Skips names that are in
  * `specialTokens`.
  */
 export function reservedTokens(size: number, padTo: number, specialTokens: readonly string[]): string[] {
