@@ -82,7 +82,7 @@ export async function runEval(invocation: Invocation, output: Output): Promise<v
   );
 }
 
-/** Returns the texts, each with the tokenizers that were trained on one of its inputs. */
+/** Returns the texts, each with the tokenizers that, by their records, were trained on one of its inputs. */
 function withTrainedBy(
   texts: readonly evaluations.NamedText[],
   tokenizers: readonly evaluations.NamedTokenizer[],

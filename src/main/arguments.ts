@@ -64,7 +64,7 @@ export function parseInvocation(command: CommandSpec, typed: readonly string[]):
 
 /**
  * Whether the command gets standard input although `-` is not typed. Three conditions must hold: the command reads
- * standard input, or refuses it with an error of its own (its `readsPipe` is true); a file is needed, but none is
+ * standard input, or refuses it with an error of its own (its `readsPipe` is set); a file is needed, but none is
  * named; and standard input is a pipe or a file.
  */
 function readsPipe(command: CommandSpec, files: readonly string[], options: Invocation["options"]): boolean {
