@@ -109,8 +109,8 @@ function readTemplate(step: json.JsonObject): tokenizers.PostProcessing {
 }
 
 /**
- * Returns the post-processing of a format that stores none, as the training record says: bos before each text, or
- * nothing.
+ * Returns the post-processing of a tokenizer whose file stores none, as `recorded`, the training record or a new
+ * training, says: bos before each text, or nothing.
  */
 export function postProcessingOfRecord(
   recorded: { readonly bosInFront: string | undefined } | null,

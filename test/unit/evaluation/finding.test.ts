@@ -5,7 +5,7 @@ import * as findings from "../../../src/evaluation/finding.ts";
 
 /**
  * Returns an evaluation with these numbers of tokens for each tokenizer and text. Unless `facts` say otherwise, texts
- * are named t0, t1, … and have 100 kB each.
+ * are named t0, t1, … and have 100 kB each. The bytes per token are those of texts of 1,000 bytes.
  */
 function evaluationOf(
   tokens: Record<string, readonly number[]>,

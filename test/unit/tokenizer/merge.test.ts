@@ -41,8 +41,8 @@ function mergeNaively(
 }
 
 /**
- * Returns random merges of letters and of other merges' results. With `isOrdered`, a token's merge comes after those of
- * its parts.
+ * Returns random merges of `letters`, which are bytes, and of other merges' results. With `isOrdered`, a token's merge
+ * comes after those of its parts.
  */
 function madeMerges(count: number, isOrdered: boolean, letters = [97, 98, 99]): Merge[] {
   const merges: Merge[] = [];
