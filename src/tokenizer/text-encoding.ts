@@ -36,8 +36,8 @@ export class TextNotes {
   }
 
   /**
-   * The size in bytes of the text's first token with the whitespace that it strips, if that token is an added token;
-   * otherwise undefined.
+   * The size in bytes of the text's first token with the whitespace that it strips, if that token is an added token that
+   * was found before the text was cut; otherwise undefined.
    */
   get firstTokenBytes(): number | undefined {
     const { list } = this;
