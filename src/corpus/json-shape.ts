@@ -98,9 +98,9 @@ function isText(json: Uint8Array, text: string): boolean {
 }
 
 /**
- * Returns the format of an input's records, judged by its first bytes; undefined if it has no records. A file named
- * `.json` may hold any records. In any other file, the first record must have the text field, and a second one must
- * follow.
+ * Returns the format of an input's records, judged by its first bytes; undefined if it is not taken for records. A file
+ * named `.json` may hold any records. In any other file, the first record must have the text field, and a second one
+ * must follow.
  */
 export function recordsIn(
   { bytes, isWhole }: { readonly bytes: Uint8Array; readonly isWhole: boolean },

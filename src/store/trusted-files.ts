@@ -119,9 +119,9 @@ export function remove(path: string): void {
 }
 
 /**
- * Follows the links of a path that is to be written, or that an earlier run may have written; the target need not exist.
- * A link's creator decides which file is used, so a link is followed only if nobody but this user and root can have
- * created it. Throws `Untrusted` for any other link.
+ * Follows the links of a path that is to be written, or that an earlier run may have written. The target need not
+ * exist. A link's creator decides which file is used, so a link is followed only if nobody but this user and root can
+ * have created it. Throws `Untrusted` for any other link.
  */
 export function followLinks(path: string): string {
   let found = path;

@@ -115,7 +115,7 @@ function wholeText(
 const says = ({ isOfWords }: measures.Measure<never>, texts: readonly evaluations.TextFacts[]) =>
   !isOfWords || texts.every(({ isSpaced }) => isSpaced);
 
-/** Returns the measures that have values, suit some text (`says`) and repeat no other measure, important ones first. */
+/** Returns the measures that have values, suit some text (`says`) and repeat no other measure, the main ones first. */
 function measuresOf({
   texts,
   tokenizers,

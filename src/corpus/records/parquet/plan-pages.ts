@@ -576,7 +576,7 @@ function unpackSizedBlocks(bytes: Uint8Array, sizeBytes: number): Uint8Array | u
 
 /**
  * Decompresses a block into [from, end) of `out`. Returns the end of the decompressed bytes in `out`; -1 if they do not
- * fit, or if a sequence is damaged. If the end of a block is missing, the bytes may just be fewer, so callers check the
+ * fit, or if a sequence is invalid. If the end of a block is missing, the bytes may just be fewer, so callers check the
  * returned end. A block is a list of sequences, and a sequence has, in this order:
  *
  *   token      1 byte    high four bits: the number of literals; low four bits: the length of the match minus 4
