@@ -13,9 +13,9 @@ import { beginIds, idsEnd } from "./word-cache";
  *
  * Why the ids are those of merging whole lines: a merge creates only pairs of higher rank (`isMonotone` of the model),
  * so a late merge creates only late pairs. Merging the lowest rank first therefore makes a late merge only after all
- * other merges. There are late merges only if they certainly change no id (`mayHaveLate`, build-model.ts): there are
- * none, for example, if a merge may create a pair of lower rank, because a file lists merges in another order, if merges
- * are tied, or if an id can be made in two ways.
+ * other merges. A model has late merges only if making them last certainly changes no id (`mayHaveLate` in
+ * build-model.ts). It has none, for example, if a merge may create a pair of lower rank, because a file lists merges in
+ * another order; if merges are tied; or if an id can be made in two ways.
  *
  * Most neighbours never become one token. A late merge can join two neighbours only if they are a *seam*; the first of
  * them is then a *joint* (seams.ts). So the ids are cut into *segments* after each id that is no joint, and each
