@@ -117,7 +117,8 @@ export function* rows(vocabulary: Vocabulary, rowCount: number, kind: RowKind): 
  *   separators    3 * 32          the separators of the current kind of rows
  *   spelling      4 * 256         the spelling of the current kind of rows
  *   digits        64              the base64 digits
- *   (after it)    any             kept, starts, lengths, lefts, rights, entries (src/tokenizer/vocabulary.ts)
+ *   (later)       any             kept, starts, lengths, lefts, rights, entries (src/tokenizer/vocabulary.ts), at the
+ *                                 addresses that src/tokenizer/kernel-arrays.ts chooses
  *   bufferStart   bufferBytes     rows
  *   (after it)    rowBytesMax     the end of a row that begins in the buffer
  */
