@@ -141,7 +141,7 @@ function normalizerOf(normalization: Normalization | null): object | null {
 
 /**
  * Returns HF's pre-tokenizer. Its step ByteLevel itself can cut by the gpt2 pattern. Any other pattern becomes Split
- * steps before ByteLevel.
+ * steps before ByteLevel; only `none`, which cuts nothing, needs no such step.
  */
 function preTokenizer(form: patternForms.PatternExport): object {
   if (form.kind === "byte-level") return byteLevel({ addPrefixSpace: false, useRegex: true });
