@@ -109,7 +109,7 @@ function checkRanks(path: string, encoding: keyof typeof rankSums): void {
 
 /**
  * Returns the directory of a model in Hugging Face's hub cache, at the commit in `refs/main`; undefined if there is
- * none, or if it has no tokenizer.
+ * none, or if it has no tokenizer. Throws a UserError if the system refuses to read the cache.
  */
 function modelInCache(repository: string): string | undefined {
   const directory = join(hubCache(), `models--${repository.replace("/", "--")}`);

@@ -23,7 +23,8 @@ export type WrittenTokenCounts = {
 
 /**
  * Reads the counts. Returns null if the files are missing, if they do not fit the tokenizer or each other, or if the
- * tokenizer was loaded from `tokens.tsv` itself. Yields between slices of work of some 10 ms.
+ * tokenizer was loaded from `tokens.tsv` itself. Throws a UserError if the system refuses to read `tokens.tsv`, or if it
+ * is too large. Yields between slices of work of some 10 ms.
  */
 export function* read(parts: TokenizerParts): Generator<undefined, WrittenTokenCounts | null> {
   const { description, tokens, model } = parts;
