@@ -45,7 +45,7 @@ type Halves = Pick<encodingModels.RankedMerges, "left" | "right">;
 
 /** The maximum number of tokens that are examined between two yields, apart from the rest of the last word. */
 const tokensAtOnce = scaled(1 << 21, 16);
-/** The maximum number of words between two yields. */
+/** The maximum number of words of a table between two yields. */
 const wordsAtOnce = scaled(1 << 18, 3);
 
 /**
@@ -144,8 +144,8 @@ class Boundaries {
   }
 
   /**
-   * Examines the boundaries between tokens of the words, if any merge is unapplied. Returns the number of tokens in the
-   * words.
+   * Examines the boundaries between tokens of the words, unless the words are a table and no merge is unapplied. Returns
+   * the number of tokens in the words.
    */
   *examineWords(words: wordTables.TokenWords | RecordWords): Generator<undefined, number> {
     if ("kernel" in words) return yield* this.examineRecords(words);
