@@ -122,12 +122,13 @@ export function readShape(
   readFile: (value: string) => string | undefined,
 ): Shape {
   const given: Given = {};
-  let refuse: Refuse = (what, hint) => usageError(phrase`${option}: ${what}`, hint);
+  const refusePair: Refuse = (what, hint) => usageError(phrase`${option}: ${what}`, hint);
+  let refuse = refusePair;
   for (const value of values) {
     if (value === "") throw usageError(phrase`${option} is empty`, example);
     const json = readFile(value);
     if (json === undefined) {
-      for (const pair of value.split(",")) readPair(pair, refuse, given);
+      for (const pair of value.split(",")) readPair(pair, refusePair, given);
       continue;
     }
     refuse = (what, hint) =>

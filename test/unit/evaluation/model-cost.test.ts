@@ -248,6 +248,11 @@ describe("a list", () => {
     test(`is refused: ${message}`, () => {
       expect(() => ofList(list)).toThrow(message);
     });
+
+  test("that follow a config.json are refused without its name", () => {
+    const config = llama({ d: 8, ffn: 16, layers: 2, heads: 2, kv: 2 });
+    expect(() => ofConfig(config, "layer=2")).toThrow('--model: unknown name "layer"');
+  });
 });
 
 /**
