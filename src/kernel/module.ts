@@ -2,8 +2,8 @@
 // the functions exported here; the build writes their types into `KernelExports` of src/runtime/kernel-exports.ts.
 //
 // src/merge/merge-engine.ts drives the merge engine. Its long work is cut into short calls. A function with `Some` in
-// its name does about `work` steps, or `share` steps in each part of a list. It returns whether there is more to do.
-// Only `countPairsSome` and `lookSome` return something else.
+// its name does about `work` steps, in all or in each part of the text, or `share` steps in each part of a list. It
+// returns whether there is more to do. Only `countPairsSome` and `lookSome` return something else.
 
 export { beginModel, buildTables, useModel } from "./encode/build-model";
 export {

@@ -14,8 +14,8 @@ type ExistingOutput =
 
 /**
  * Examines what is at a place, where an output is to be written, without changing it. Throws a UserError if something
- * is there that is neither an earlier result nor an empty directory. Tries again if another run replaces or removes
- * what is there meanwhile.
+ * is there that is neither an earlier result nor an empty directory, if it is a mount point, or if Windows keeps the
+ * name for a device. Tries again if another run replaces or removes what is there meanwhile.
  */
 export function inspectOutput(place: Place): ExistingOutput {
   for (let attempt = 1; ; attempt++) {
