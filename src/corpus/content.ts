@@ -368,7 +368,7 @@ export function decompressionError(path: string, compression: Codec, error: unkn
   if (code === "Z_BUF_ERROR") return truncatedError(path, compression);
   if (code === "ZSTD_error_frameParameter_windowTooLarge") {
     return new UserError(
-      `${files.nameOf(path)} was compressed by zstd with a window of more than 128 MB (as by zstd --long), but bpe reads windows of at most 128 MB`,
+      `${files.nameOf(path)} was compressed by zstd with a window of more than 128 MB (as by zstd --long=28), but bpe reads windows of at most 128 MB`,
       { hint: phrase`unpack it first: ${unpacking("zstd", path, "-dc --long=31")}` },
     );
   }

@@ -1,13 +1,19 @@
 import { bytesOf } from "#bytes";
 import { kernels } from "#runtime";
 
-/** The kernel that makes tokens and writes rows of files. Its memory has the arrays that these functions need. */
+/**
+ * The kernel whose functions make tokens (`makeTokens`) and write rows of files. The arrays that they read are copied to
+ * its memory.
+ */
 let kernel: kernels.Kernel | undefined;
-/** The parts of its memory that may be used, if `useMemory` was called; otherwise the memory can grow. */
+/** The parts of the memory that `useMemory` was given; undefined if the kernel has a memory of its own, which can grow. */
 let given: GivenMemory | undefined;
 let last: KernelArrays | undefined;
 
-/** The address of the first array in a memory of its own. The memory before it belongs to the caller. */
+/**
+ * The address of the first array, unless `useMemory` gave a memory. Callers of `put` may use the bytes before it, as
+ * formats/rows.ts does.
+ */
 const arraysStart = 2048;
 
 /** Arrays in the kernel's memory. */
@@ -19,7 +25,7 @@ export class KernelArrays {
     readonly end: number,
   ) {}
 
-  /** Whether these arrays are still in the memory: since then, no others were copied, and the memory was not lent. */
+  /** Whether these arrays are still in the memory: no others were copied later, and it was not lent or released. */
   get areStillThere(): boolean {
     return this === last;
   }
@@ -51,8 +57,8 @@ const sizeOf = (byteLength: number) => Math.ceil(byteLength / 8) * 8;
 
 /**
  * Lends the first `byteCount` bytes of the memory to another kernel, cleared, until the next call of `put`. The arrays
- * are lost. Their own kernel loses nothing else, because it keeps no other data there. With a new memory instead, the
- * JavaScript engine would collect garbage, because the engine counts memories.
+ * are lost; the kernel has no other data there that must last. A new memory would cost more: the JavaScript engine
+ * limits the number of memories, and collects garbage when one of the last is created.
  */
 export function lendMemory(byteCount: number): WebAssembly.Memory {
   if (given !== undefined && byteCount > given.lowBytes) releaseMemory();

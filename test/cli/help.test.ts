@@ -49,7 +49,8 @@ describe("the page of an option", () => {
     ])
       expect(bpe(args)).toEqual({ code: 0, stdout: text, stderr: "" });
     expect(bpe(["help", "train", "-n"]).stdout).toContain("\n  -n, --vocab-size N\n");
-    // After --help, a topic selects its page. An option does not: the command's own page is shown.
+    // `output` is a topic and an option: the page of the topic is shown. An option with dashes selects its page only as
+    // the last argument; here another follows, so the command's own page is shown.
     expect(bpe(["train", "--help", "output"]).stdout).toBe(topicHelp(train, "output", page(80)));
     expect(bpe(["train", "--help", "--like", "x"]).stdout).toBe(commandHelp(train, page(80)));
     expect(bpe(["help", "train", "--liek"])).toMatchObject({

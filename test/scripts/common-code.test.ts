@@ -6,7 +6,10 @@ import { doorless } from "../../scripts/without-doors.ts";
 
 const source = resolve(import.meta.dir, "../../src");
 
-/** Returns, for each dynamically imported function, how many files the program loads before the function runs. */
+/**
+ * Returns, for each function in `names`, how many files of the build are loaded for it: those of main.js, of `run` and of
+ * the function, with all that they import statically. Tables of commands, which are imported on demand, are not counted.
+ */
 async function fileCounts(plugins: Bun.BunPlugin[], names: readonly string[]) {
   const { outputs } = await Bun.build({
     entrypoints: [`${source}/main.ts`],

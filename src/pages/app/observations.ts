@@ -127,7 +127,10 @@ function intermediate(learned: readonly Token[], lastPairCount: number | null): 
   ];
 }
 
-/** A run of one character or of whitespace counts as a separator if it has at least this many bytes. */
+/**
+ * A token that is only whitespace, or only one repeated symbol with any whitespace (`shapeOfToken`), counts as a
+ * separator if it has at least this many bytes.
+ */
 const separatorBytes = 8;
 
 function separators(learned: readonly Token[]): Observation[] {

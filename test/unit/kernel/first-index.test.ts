@@ -11,7 +11,14 @@ const threadCount = 64;
  */
 const plan: MergePlan = {
   ...{ first: 0, end: 1, wordCount: 1, firstStart: 0, positionCount: cellCount, positionBytes: 1, cellCount },
-  ...{ firstByte: 0, areRecords: false, idLimit: 0, memoryCount: 1, memoryIndex: 0, cellCountOfAll: cellCount },
+  ...{
+    firstByte: 0,
+    areRecords: false,
+    idLimit: 0,
+    memoryCount: 1,
+    memoryIndex: 0,
+    cellCountOfAll: cellCount,
+  },
   ...{ startCount: 256, startByteCount: 256, haveLongTokens: false, countsDensely: true },
   ...{ tokenCapacity: 1000, isWide: false, prefixLength: 0, specialCount: 0, specialByteCount: 0 },
   ...{ limitsWords: false, wholeCharacters: false, threadCount },

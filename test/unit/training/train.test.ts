@@ -124,7 +124,7 @@ test("the worked example: low 5, lower 2, widest 3, newest 6", async () => {
 
 test("bytes per token come from the tokens into which the corpus is cut at the end", async () => {
   const trained = await trainOn("aaaaa bb", { mergeCount: 2 });
-  // "aaaaa" becomes the tokens aaaa and a, and " bb" stays three bytes: 5 tokens for 8 bytes.
+  // "a a" is merged first, then "b b". So "aaaaa" becomes aa, aa, a, and " bb" becomes a space and bb: 5 tokens.
   expect([...trained.tokenCounts.tokensAfter]).toEqual([8, 6, 5]);
 });
 
