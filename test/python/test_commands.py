@@ -196,7 +196,7 @@ class Messages(Home):
             ({"vocab_size": 100}, "vocab_size is 100, but must be at least"),
             ({"cache_limit": "1GB"}, "cache_limit needs cache\nhint: name a directory for the cache, e.g. cache=\"bpe-cache\"$"),
             ({"special_tokens": ["--cache"], "bos": "x"}, "bos=\"x\" is not a special token\nhint: add special_tokens=\\['x'\\]"),
-            ({"languages_dev": {"en": "x"}}, "languages_dev needs languages\nhint: give both, e.g. languages={\"en\": \"corpus/en\"}"),
+            ({"languages_dev": {"en": "x"}}, "languages_dev needs languages\nhint: name the files to train on by their languages, e.g. languages={\"en\": \"corpus/en\"}"),
             ({"formats": "x"}, "formats: unknown value"),
             ({"tokenizer_class": ""}, "tokenizer_class=\"\" is not"),
         ):

@@ -116,7 +116,7 @@ test("a mutated plan is read, or refused by its line, including with new digests
   const planOptions = { ...options, inputs: findInputs([corpus]) };
   const lineOf = planFile.lineMaker(planOptions);
   for await (const range of planFile.plannedRanges(planOptions)) lines.push(lineOf(range));
-  await readMutants("plan", "the plan, line", (random) => {
+  await readMutants("plan", "of the plan", (random) => {
     const mutated: (planFile.Line | string)[] = [...lines];
     const at = random.below(lines.length);
     const text = mutateJson(JSON.stringify(lines[at]), random);

@@ -341,7 +341,8 @@ export const realTokenizers: readonly RealTokenizer[] = [
     file: "pgn_tokenizer/config/pgn-tokenizer.json",
     sha256: "cae9d178af130498a2022a04e5a5f476ec711f87a9af4e1e14ee4e5cfab29be6",
     expected: {
-      refusal: "is not supported: its pre-tokenizer (Split) is not byte-level, but its decoder (ByteLevel) is",
+      refusal:
+        "is not supported: its pre-tokenizer (Split) is not byte-level, but its decoder (ByteLevel) is",
     },
   },
   sentencePiece(
