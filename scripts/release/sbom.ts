@@ -47,7 +47,7 @@ export async function makeSbom(root: string, archives: readonly Archive[]): Prom
   return text;
 }
 
-/** Returns the document without packages that are not shipped, which only builds and tests use. */
+/** Returns the document with only the packages that are shipped. Packages that only builds and tests use are left out. */
 export function shippedPart(bom: Bom, shipped: readonly BundledPackage[]): Bom {
   const components = shipped.map(({ name, version, sha512 }) => {
     const component = bom.components.find(

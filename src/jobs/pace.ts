@@ -1,6 +1,6 @@
 import { yieldToEventLoop } from "#runtime";
 
-/** Other work is delayed by at most this many milliseconds and the step that is then under way. */
+/** The milliseconds between two yields. Other work waits at most this long, plus the time until the current step ends. */
 const sliceMs = 10;
 
 /**

@@ -49,8 +49,8 @@ function formatMarkdown(
 }
 
 /**
- * Matches a code block in its frame, as it is rendered with or without colours. Tables do not match, because the lines
- * of their frames are longer.
+ * Matches a code block in its frame, as it is rendered with or without colours. The first and the last line of that
+ * frame are only a corner and one dash, so tables, whose lines have many dashes, do not match.
  */
 const framedBlock =
   /^(?:\x1b\[2m)?(?:┌─|\+-)(?: .*)?\n((?:.*\n)*?)(?:\x1b\[2m)?(?:└─|\+-)(?:\x1b\[0m)?(?:\n|$)/gm;

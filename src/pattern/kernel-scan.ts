@@ -42,8 +42,8 @@ export class KernelScan {
   }
 
   /**
-   * Copies a pattern's tables into a kernel. Returns undefined where `setUpAutomata` does. Throws a RangeError if the
-   * memory cannot grow.
+   * Copies a pattern's tables into a kernel. Returns undefined if the kernel's region for such tables is too full. Throws
+   * a RangeError if the memory cannot grow.
    */
   static create(
     kernel: kernels.Kernel,

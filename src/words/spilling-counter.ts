@@ -8,8 +8,8 @@ import * as wordTables from "./word-table.ts";
 /** The number of bytes of text that are counted between two checks of the memory. */
 const textBytesBetween = scaled(1 << 20, 64);
 /**
- * The maximum total size in bytes of the tables whose sorted runs are not written yet. Their words are also in memory,
- * so the result need not wait for the runs.
+ * The maximum total size in bytes of the tables in `runs` that are not written yet (`copyToRun`). Only the cache needs
+ * them as files, because their words are also in memory.
  */
 const unwrittenBytesMax = scaled(1 << 23, 300);
 
@@ -95,8 +95,8 @@ export class SpillingCounter {
 
   /**
    * Must be called after the last word. The words in memory end up in `words`. From there they move to a sorted run in
-   * two cases: a sorted run of this thread or of `otherRuns` may have words of several inputs; or another thread needs
-   * this memory, and sorted runs may be written.
+   * two cases: memory has been full before, so that a sorted run of this thread or of `otherRuns` has words of several
+   * inputs; or another thread needs this memory, and sorted runs may be written.
    *
    * @param otherRuns the sorted runs of other threads
    * @param leavesMemory whether another thread needs this memory

@@ -51,7 +51,7 @@ export const bytesOf = ({ wordCount, byteCount }: Size) => byteCount + 12 * word
 export const memoryOf = ({ bytes, starts, counts }: WordTable) =>
   [bytes, starts, counts].map((array) => array.buffer as ArrayBuffer);
 
-/** Returns the error for more words than a table can hold, if those of all files are added up. */
+/** Returns the error for a corpus whose distinct words, added up over all files, do not fit into a table. */
 export function tooManyWordsError(limit: "4 GB" | "536 million"): UserError {
   return new UserError(
     `the distinct words of all files add up to more than ${limit}, the most that can be counted`,

@@ -238,7 +238,7 @@ describe.skipIf(driver === undefined)("the core in C", () => {
       try {
         parts = load(json);
       } catch {
-        continue; // `bpe` refuses this change.
+        continue; // `bpe` refuses to load this random tokenizer.
       }
       loadedCount++;
       const broken = texts.map((text) =>
@@ -350,8 +350,9 @@ describe.skipIf(driver === undefined)("the core in C", () => {
     }
   });
 
-  // After an incomplete token, the search reads a block of text at once. The longest distances between the incomplete
-  // and the whole token reach past the end of that block.
+  // Each text has the token without its last character, then `distance` letters, then the whole token. Where the first
+  // bytes of a long token occur, the search reads a block of text at once (src/kernel/token-search.ts). The longest
+  // distances reach past the end of that block.
   test("finds a long added token at every distance from text that resembles it", () => {
     for (const length of [4, 5, 16, 17, 33, 64, 65, 100]) {
       const content = `<${"|".repeat(length - 2)}>`;

@@ -11,7 +11,7 @@ import { findWholeToken, wholeTokenCount } from "./whole-tokens";
  * several. Short and long words have different algorithms, which give the same ids.
  */
 
-/** Words of at most this many bytes are merged in reserved memory. */
+/** Words of at most this many bytes are merged in memory that is reserved once; longer ones in memory of their size. */
 const scannedBytesMax: u32 = isSmallScale ? 5 : 64;
 /**
  * Up to this many symbols (the ids with which merging a word begins), all ranks are compared for each merge. With more

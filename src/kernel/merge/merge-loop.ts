@@ -200,8 +200,8 @@ function findTop(): bool {
 }
 
 /**
- * Removes the best pair from the queue, raises the threshold if the guess for it is higher now, records the pair's
- * count, and makes its token. Returns the token's id.
+ * Removes the best pair from the queue, records its count, and makes its token. Raises the threshold if the count of
+ * the last merge is now estimated to be higher (`raiseThreshold`, pair-queue.ts). Returns the token's id.
  */
 function takeTop(): u32 {
   const pair = pairAt(topPair());
@@ -332,7 +332,8 @@ export function mergeChosen(left: u32, right: u32, work: i32): i32 {
   if (p === noPair || pairAt(p).count === 0) return Chosen.absent;
   const listLength = pairAt(p).listLength;
   workLeft -= listLength;
-  // A merge creates at most two pairs for each distinct neighbour.
+  // On each side, a merge creates at most one pair for each distinct neighbour. There are at most as many of these as
+  // entries of the list, or as tokens.
   if (<u64>pairCount + 2 * <u64>min(listLength, madeCount) > recordsMax) return Chosen.tooManyRecords;
   if (listLength > sliceWork || !hasRoomForEntries(2 * listLength)) return Chosen.large;
   mergeAtOnce(p, writeMerge(left, right, pairAt(p).count), listLength);

@@ -100,7 +100,7 @@ function prefixKey(id: u32): u64 {
   return key;
 }
 
-/** The length in bytes of the longest existing token in `specials`. */
+/** The length in bytes of the longest of the specials. */
 let longestSpecial: u32 = 0;
 
 function indexSpecials(): void {

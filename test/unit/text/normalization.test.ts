@@ -16,7 +16,7 @@ import { hfNormalizer } from "./hf-normalizer.ts";
 
 const seed = Number(process.env.TEST_SEED ?? 26);
 /**
- * The base of each test's number of trials. For more: `TEST_TRIALS=5000 node scripts/bun.mjs test
+ * The number of trials, which some tests multiply. For more: `TEST_TRIALS=5000 node scripts/bun.mjs test
  * test/unit/text/normalization.test.ts`.
  */
 const trialCount = Number(process.env.TEST_TRIALS ?? rounds(40));
@@ -51,7 +51,7 @@ function madeText(random: ReturnType<typeof randomSource>, length: number): stri
 
 const lowerCase = (letters: string) => letters.toLowerCase();
 
-/** Returns the normalized text that the kernel's sections return for bytes pushed in pieces. */
+/** Pushes the bytes to the kernel (`TextSections`) in pieces of `pieceSize()` bytes. Returns the normalized text. */
 function linked(bytes: Uint8Array, normalization: Normalization, pieceSize: () => number): Buffer {
   const parts: Buffer[] = [];
   const sections = new TextSections({ steps: normalForms.stepIndices(normalization) });
