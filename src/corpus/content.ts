@@ -9,6 +9,11 @@ export type NotText = {
   /** Completes the message "PATH is …", e.g. "a PDF document, not text". */
   readonly what: string;
   readonly hint: Message;
+  /**
+   * Set if the content is only compressed or in another encoding. The hint then helps whatever the caller expects in the
+   * input, not only if that is text.
+   */
+  readonly isWrapped?: true;
 };
 
 /**
@@ -39,7 +44,11 @@ export function contentOf(head: Uint8Array, path: string, compression: Compressi
   if (packed !== "none") return packedTwice(packed, path, compression);
   const signature = findSignature(head, hasNul);
   if (signature !== undefined)
-    return { what: predicateOf(signature), hint: hintOf(signature, path, compression) };
+    return {
+      what: predicateOf(signature),
+      hint: hintOf(signature, path, compression),
+      ...("packer" in signature && { isWrapped: true }),
+    };
   if (!hasNul) return "text";
   const encoding = unmarkedEncodingOf(head);
   if (encoding !== undefined) return encodedAs(encoding, path, compression);
@@ -48,11 +57,13 @@ export function contentOf(head: Uint8Array, path: string, compression: Compressi
 
 function packedTwice(inner: Codec, path: string, outer: Compression): NotText {
   // For a stream, the caller does not pass the outer compression, so the message cannot name it.
-  if (outer === "none") return { what: "compressed twice", hint: "unpack it once, and give bpe the result" };
+  if (outer === "none")
+    return { what: "compressed twice", hint: "unpack it once, and give bpe the result", isWrapped: true };
   return {
     what:
       outer === inner ? `compressed twice with ${inner}` : `compressed with ${inner}, and then with ${outer}`,
     hint: phrase`unpack it once: ${unpacking(outer, path)}`,
+    isWrapped: true,
   };
 }
 
@@ -65,7 +76,7 @@ function encodedAs(encoding: string, path: string, compression: Compression): No
       : compression === "none"
         ? `${convert} ${file} > text.txt`
         : `${compression} -dc ${file} | ${convert} > text.txt`;
-  return { what: `${encoding}, not UTF-8`, hint: phrase`convert it: ${command}` };
+  return { what: `${encoding}, not UTF-8`, hint: phrase`convert it: ${command}`, isWrapped: true };
 }
 
 const predicateOf = (signature: Signature) =>

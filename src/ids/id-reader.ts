@@ -188,9 +188,8 @@ const decimalsHint =
 function inputOfIds(path: string): Input {
   const found = inspection.inspectContent(path, { inputFormat: "text" });
   if (!("what" in found)) return found;
-  const isPacked = !/not text(:|$)/.test(found.what);
   throw new UserError(`${files.nameOf(path)} is ${found.what}`, {
-    hint: isPacked ? found.hint : decimalsHint,
+    hint: found.isWrapped ? found.hint : decimalsHint,
   });
 }
 

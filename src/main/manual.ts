@@ -49,8 +49,9 @@ function formatMarkdown(
 }
 
 /**
- * Matches a code block in its frame, as it is rendered with or without colours. The first and the last line of that
- * frame are only a corner and one dash, so tables, whose lines have many dashes, do not match.
+ * Matches a code block in its frame, as it is rendered with or without colours. The first line of that frame is a
+ * corner, one dash and perhaps a language; the last one is a corner and one dash. Tables do not match, because the lines
+ * of their frames have more dashes.
  */
 const framedBlock =
   /^(?:\x1b\[2m)?(?:┌─|\+-)(?: .*)?\n((?:.*\n)*?)(?:\x1b\[2m)?(?:└─|\+-)(?:\x1b\[0m)?(?:\n|$)/gm;
