@@ -65,9 +65,7 @@ export function lendMemory(byteCount: number): WebAssembly.Memory {
   const { memory } = openKernel();
   last = undefined;
   // What was never written is still zero, and takes no memory until it is written.
-  const writtenBytes =
-    given === undefined ? memory.buffer.byteLength : Math.min(given.writtenLowBytes, given.lowBytes);
-  new Uint8Array(memory.buffer, 0, writtenBytes).fill(0);
+  new Uint8Array(memory.buffer, 0, given?.writtenLowBytes ?? memory.buffer.byteLength).fill(0);
   if (given === undefined) kernels.growMemory(memory, byteCount);
   else given.writtenLowBytes = Math.max(given.writtenLowBytes, byteCount);
   return memory;

@@ -596,8 +596,7 @@ function tablesOf(kernel: kernels.Kernel, textBytes = 0): PackedTables {
 }
 
 /** Returns the end of the part of the fixed region that this kernel reserved. */
-const fixedEndOf = ({ exports }: kernels.Kernel) =>
-  exports.reserveFixed(0) >>> 0 || exports.textAddress() >>> 0;
+const fixedEndOf = ({ exports }: kernels.Kernel) => exports.reserveFixed(0) >>> 0;
 
 const slotsOf = ({ exports }: kernels.Kernel, kind: number): Place => ({
   address: exports.slotsAddress(kind) >>> 0,
