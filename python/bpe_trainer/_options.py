@@ -209,9 +209,9 @@ def train(
         The command line and Python also accept image: tokenizer.image next to the others, which Python and C
         load instantly. If it is the only one named, all others that apply are also written. Default: all that
         apply.
-    ``ledger``: Write tokens.tsv: how often each token occurs. The file has how often each token occurred when
-        it was created and at the end, and the two tokens that were merged into it. By default, it is written
-        if it is below 1 MB and ``formats`` is not given.
+    ``ledger``: Write tokens.tsv: how often each token occurs. For each token, the file lists how often it
+        occurred when it was created and at the end, and the two tokens merged into it. By default, it is
+        written if it is below 1 MB and ``formats`` is not given.
     ``report``: Write charts, tables and tokens as one HTML page. The page starts with the findings, needs no
         network, and never runs code from the texts it shows.
     ``workers``: Number of threads. The main thread is one of them. The default is all cores that this process

@@ -189,8 +189,8 @@ export type TrainTokenizerOptions = {
    */
   readonly formats?: readonly ("huggingface" | "gpt2" | "tiktoken" | "tekken" | "gguf")[] | undefined;
   /**
-   * Write tokens.tsv: how often each token occurs. The file has how often each token occurred when it was
-   * created and at the end, and the two tokens that were merged into it. By default, it is written if it is
+   * Write tokens.tsv: how often each token occurs. For each token, the file lists how often it occurred when
+   * it was created and at the end, and the two tokens merged into it. By default, it is written if it is
    * below 1 MB and `formats` is not given.
    */
   readonly ledger?: boolean | undefined;

@@ -368,7 +368,7 @@ export const trainingOptions = optionTables.of({
     rare: true,
     excludes: [sharedOptions.notWithExtend],
     description: "write tokens.tsv: how often each token occurs",
-    details: phrase`The file has how often each token occurred when it was created and at the end, and the two tokens that were merged into it. By default, it is written if it is below 1 MB and ${asOption("format")} is not given.`,
+    details: phrase`For each token, the file lists how often it occurred when it was created and at the end, and the two tokens merged into it. By default, it is written if it is below 1 MB and ${asOption("format")} is not given.`,
   },
   report: sharedOptions.ofTraining.report,
   noLedger: {

@@ -572,7 +572,7 @@ function checkForExport(pattern: compiledPatterns.ResolvedPattern): void {
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
       throw usageError(
-        phrase`HF tokenizers could not read the pattern in the new tokenizer.json: ${error.parts.message}`,
+        phrase`HF tokenizers would not be able to read this pattern in a tokenizer.json: ${error.parts.message}`,
         error.parts.hint,
       );
     }

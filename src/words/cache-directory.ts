@@ -311,7 +311,7 @@ export class CacheDirectory {
     }
     if (sizeBytes > limitBytes) {
       this.warn(
-        phrase`the cache "${this.path}" still has ${groupDigits(sizeBytes)} bytes, more than ${groupDigits(limitBytes)} (${asOption("cache-limit")}), because this run used all its entries; to keep them, raise ${asOption("cache-limit")}`,
+        phrase`the cache "${this.path}" still has ${groupDigits(sizeBytes)} bytes, more than ${groupDigits(limitBytes)} (${asOption("cache-limit")}), because this run used every entry in it; a later run that does not use them will remove them, unless ${asOption("cache-limit")} is raised`,
       );
     }
   }

@@ -56,7 +56,7 @@ function checkStated({ withoutHeader, reordered }: CountsFiles, asked: AskedCoun
     throw new UserError(`${withoutHeader} does not state the options with which its words were counted`, {
       hint: knowsTokens
         ? phrase`give the ${asOption("pattern")} with which they were counted`
-        : phrase`give the ${asOption("special-token")}${knowsPattern ? "" : phrase` and ${asOption("pattern")}`} with which they were counted; if there were no special tokens, run bpe count -o other.tsv on any text with the same pattern and no special tokens, and put its first line, which states the options, at the top of this file`,
+        : phrase`give the ${asOption("special-token")}${knowsPattern ? "" : phrase` and ${asOption("pattern")}`} with which they were counted; if there were no special tokens, make a header: count any text with the same pattern and no special tokens (bpe count TEXT -o other.tsv), and copy the first line of other.tsv to the top of this file`,
     });
   }
   if (reordered !== undefined && !knowsTokens) {

@@ -57,7 +57,7 @@ test("a format is named only if neither a plan nor kept fields determine it", ()
   expect(encode("no.jsonl")).toBe(`${named}; to read JSON as plain text, use --input-format text`);
   expect(encode("no.jsonl", "--keep-field", "body")).toBe(named);
   expect(encodePlan("no.jsonl")).toBe(
-    `make a new plan: either name the field that contains the text with --text-field ${fields}, or correct this record before`,
+    `make a new plan with bpe plan --text-field NAME, where NAME is the field that contains the text ${fields}; or correct this record, and make a new plan`,
   );
   const lines = "correct this line: it must be one JSON object";
   expect(encode("bad.jsonl")).toBe(`${lines}; if the file is plain text, use --input-format text`);

@@ -268,7 +268,7 @@ function faultHint(
               phrase`use ${named} to name the field that contains the text ${listed}, or correct this record${ifText(phrase`; to read JSON as plain text, use ${asText}`)}`,
               messages.ifHas(
                 "ranges",
-                phrase`make a new plan: either name the field that contains the text with ${named} ${listed}, or correct this record before`,
+                phrase`make a new plan with bpe plan ${asOption("text-field", "NAME")}, where NAME is the field that contains the text ${listed}; or correct this record, and make a new plan`,
                 phrase`correct this record: its field "${textField}" must be a string that contains the text ${listed}`,
               ),
             ),
