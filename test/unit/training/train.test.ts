@@ -205,7 +205,9 @@ describe("the pattern of a training", () => {
 
   test("without a form for HF's engine is refused", () => {
     const error = errorOf(() => trainingPattern("(?<=a(?!b))c|.", "cs336"));
-    expect(error.message).toContain("HF tokenizers would not be able to read this pattern in a tokenizer.json");
+    expect(error.message).toContain(
+      "HF tokenizers would not be able to read this pattern in a tokenizer.json",
+    );
     expect([error.exitCode, error.hint]).toEqual([2, expect.any(String)]);
   });
 
