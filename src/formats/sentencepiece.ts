@@ -122,7 +122,7 @@ function findRuns(pieces: readonly Piece[], path: string): number[] {
   const found: number[] = [];
   for (const [id, { text, kind }] of pieces.entries())
     if (kind === "user-defined" && isRun(text)) found[text.length - 2] = id;
-  const missing = Array.from(found).indexOf(undefined);
+  const missing = Array.from(found).findIndex((id) => id === undefined);
   if (missing >= 0)
     tokenizers.refuse(
       path,
